@@ -1,0 +1,343 @@
+"""The things a project consists of: frozen, so that a state can be shared and compared."""
+
+from copy import deepcopy
+from typing import Annotated, Literal, TypeAlias
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from journal import events as e
+from journal.record import GENESIS
+
+#: A time, in microseconds since 1970.
+Moment: TypeAlias = Annotated[int, "microseconds"]
+StepStatus: TypeAlias = Literal["pending", "in_progress", "complete", "failed", "skipped"]
+TaskStatus: TypeAlias = Literal["open", "claimed", "in_progress", "done"]
+
+
+class Verification(Struct, frozen=True):
+    """The last check of a step's result."""
+
+    passed: bool
+    details: str
+    at: Moment
+    by: str
+
+
+class Step(Struct, frozen=True, omit_defaults=True):
+    """A numbered unit of work. `started_by` is the actor; `agent` is whom the step belongs to."""
+
+    key: str
+    name: str
+    agent: str = ""
+    agent_when: tuple[e.AgentWhen, ...] = ()
+    optional: bool = False
+    checkpoints: tuple[str, ...] = ()
+    startup: tuple[str, ...] = ()
+    status: StepStatus = "pending"
+    sub_step: str | None = None
+    started: Moment | None = None
+    completed: Moment | None = None
+    artifacts: tuple[str, ...] = ()
+    context_files: tuple[str, ...] = ()
+    started_by: str | None = None
+    retries: int = 0
+    summary: str = ""
+    reason: str = ""
+    error: str = ""
+    verified: Verification | None = None
+    reconciled: str | None = None
+
+
+class Plan(Struct, frozen=True, omit_defaults=True):
+    """A plan for part of a step."""
+
+    id: str
+    step: str
+    number: int
+    name: str
+    status: Literal["pending", "in_progress", "complete"] = "pending"
+    started: Moment | None = None
+    completed: Moment | None = None
+    summary: str = ""
+
+
+class Task(Struct, frozen=True, omit_defaults=True):
+    """A piece of work for one agent. Being blocked is derived: see `task_status`."""
+
+    id: str
+    title: str
+    step: str = ""
+    plan: str = ""
+    wave: int = 0
+    priority: e.Priority = "P1"
+    depends_on: tuple[str, ...] = ()
+    description: str = ""
+    status: TaskStatus = "open"
+    agent: str = ""
+    session: str | None = None
+    created: Moment = 0
+    assigned: Moment | None = None
+    completed: Moment | None = None
+    note: str = ""
+
+
+class Decision(Struct, frozen=True, omit_defaults=True):
+    """What was decided, and why."""
+
+    id: str
+    at: Moment
+    title: str = ""
+    choice: str = ""
+    rationale: str = ""
+    key: str = ""
+    value: e.Json = None
+    alternatives: tuple[str, ...] = ()
+    impact: str = ""
+    reversible: bool | None = None
+    kind: e.DecisionKind | None = None
+    step: str = ""
+    agent: str = ""
+    session: str | None = None
+    superseded_by: str | None = None
+
+
+class Finding(Struct, frozen=True, omit_defaults=True):
+    """Something wrong with work that was produced."""
+
+    id: str
+    title: str
+    opened: Moment
+    severity: e.Severity = "must_fix"
+    step: str = ""
+    detail: str = ""
+    agent: str = ""
+    resolved: Moment | None = None
+    resolution: str = ""
+    decision: str = ""
+
+
+class Error(Struct, frozen=True, omit_defaults=True):
+    """An attempt that failed."""
+
+    id: str
+    message: str
+    kind: e.ErrorKind
+    at: Moment
+    step: str = ""
+    task: str = ""
+    agent: str = ""
+    resolved: Moment | None = None
+    resolution: str = ""
+
+
+class Blocker(Struct, frozen=True, omit_defaults=True):
+    """A condition outside the work that stands in its way."""
+
+    id: str
+    description: str
+    raised: Moment
+    affects: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()
+    status: Literal["active", "bypassed", "resolved"] = "active"
+    workaround: str = ""
+    workaround_tasks: tuple[str, ...] = ()
+    resolution: str = ""
+    resolved: Moment | None = None
+
+
+class File(Struct, frozen=True, omit_defaults=True):
+    """The last change to a file of the workspace."""
+
+    path: str
+    change: Literal["created", "modified", "deleted"]
+    at: Moment
+    digest: str = ""
+    description: str = ""
+    step: str = ""
+    agent: str = ""
+    session: str | None = None
+
+
+class Tokens(Struct, frozen=True, omit_defaults=True):
+    """A sum of tokens."""
+
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+
+
+class Session(Struct, frozen=True, omit_defaults=True):
+    """An agent's stretch of work."""
+
+    id: str
+    started: Moment
+    agent: str = ""
+    name: str = ""
+    host: str = ""
+    status: Literal["active", "ended", "crashed"] = "active"
+    ended: Moment | None = None
+    heartbeat: Moment | None = None
+    note: str = ""
+    continues: str = ""
+    completed: tuple[str, ...] = ()
+    issues: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    context_usage: float | None = None
+    handoff_reason: str = ""
+    reason: str = ""
+
+
+class Question(Struct, frozen=True, omit_defaults=True):
+    """Something that has to be answered."""
+
+    id: str
+    text: str
+    opened: Moment
+    source: str = ""
+    step: str = ""
+    status: Literal["open", "deferred", "resolved"] = "open"
+    resolution: str = ""
+    resolved: Moment | None = None
+
+
+class Actor(Struct, frozen=True, omit_defaults=True):
+    """Who acts here, and as what."""
+
+    id: str
+    role: e.Role = "agent"
+    title: str = ""
+    status: Literal["idle", "active", "blocked", "offline"] | None = None
+    note: str = ""
+
+
+class Context(Struct, frozen=True, omit_defaults=True):
+    """Something that whoever goes on must know."""
+
+    kind: Literal["implementation", "next_step", "skill"]
+    text: str
+    at: Moment
+    step: str = ""
+    file: str = ""
+    session: str | None = None
+
+
+class Output(Struct, frozen=True, omit_defaults=True):
+    """What an agent gave as the output of a step."""
+
+    step: str
+    text: str
+    at: Moment
+    agent: str = ""
+
+
+class Gate(Struct, frozen=True, omit_defaults=True):
+    """A gate that was passed."""
+
+    gate: str
+    at: Moment
+    step: str = ""
+    note: str = ""
+    by: str = ""
+
+
+class Project(Struct):
+    """Everything that a project's history amounts to."""
+
+    slug: str
+    version: int = 0
+    hash: bytes = GENESIS
+    #: Version, hash and time of the last record that is not bookkeeping.
+    content_version: int = 0
+    content_hash: bytes = GENESIS
+    updated: Moment = 0
+
+    #: How the project was begun, to know the same beginning again.
+    opening: e.ProjectOpened | None = None
+    title: str = ""
+    workflow: str = ""
+    native: str = ""
+    policy: e.Policy = e.Policy()
+    branch: str = ""
+    opened: Moment = 0
+    archived: Moment | None = None
+    #: The step that was started last.
+    current: str = ""
+
+    actors: dict[str, Actor] = field(default_factory=dict)
+    steps: dict[str, Step] = field(default_factory=dict)
+    plans: dict[str, Plan] = field(default_factory=dict)
+    tasks: dict[str, Task] = field(default_factory=dict)
+    decisions: dict[str, Decision] = field(default_factory=dict)
+    #: Key of a keyed decision -> id of the one that holds.
+    keyed: dict[str, str] = field(default_factory=dict)
+    findings: dict[str, Finding] = field(default_factory=dict)
+    #: Title of an open finding -> its id.
+    open_findings: dict[str, str] = field(default_factory=dict)
+    reviews: dict[str, e.ReviewRecorded] = field(default_factory=dict)
+    errors: dict[str, Error] = field(default_factory=dict)
+    blockers: dict[str, Blocker] = field(default_factory=dict)
+    files: dict[str, File] = field(default_factory=dict)
+    tokens: dict[str, Tokens] = field(default_factory=dict)
+    tokens_by_step: dict[str, Tokens] = field(default_factory=dict)
+    sessions: dict[str, Session] = field(default_factory=dict)
+    #: Any name a session goes by -> its id.
+    session_names: dict[str, str] = field(default_factory=dict)
+    questions: dict[str, Question] = field(default_factory=dict)
+    next_actions: dict[str, str] = field(default_factory=dict)
+    context: list[Context] = field(default_factory=list)
+    outputs: list[Output] = field(default_factory=list)
+    gates: list[Gate] = field(default_factory=list)
+
+    def copy(self) -> "Project":
+        """A second container with the same frozen entities; folding one leaves the other."""
+        twin = Project(self.slug)
+        for name in self.__struct_fields__:
+            value = getattr(self, name)
+            setattr(twin, name, value.copy() if isinstance(value, dict | list) else value)
+        for id, decision in self.decisions.items():
+            if isinstance(decision.value, list | dict):
+                twin.decisions[id] = replace(decision, value=deepcopy(decision.value))
+        return twin
+
+
+# -- what follows from the facts -------------------------------------------------------------
+
+
+def step_order(key: str) -> tuple[int, ...]:
+    """Steps are ordered numerically: 3, 3_5, 4, 10."""
+    return tuple(int(part) for part in key.split("_"))
+
+
+def step_agent(project: Project, step: Step) -> str:
+    """Whom a step belongs to, where that depends on a decision."""
+    for when in step.agent_when:
+        held = project.keyed.get(when.decision)
+        if held is not None and project.decisions[held].value == when.value:
+            return when.agent
+    return step.agent
+
+
+def active_blockers(project: Project) -> list[Blocker]:
+    """The blockers that still stand in the way."""
+    return [blocker for blocker in project.blockers.values() if blocker.status == "active"]
+
+
+def task_status(
+    project: Project, task: Task
+) -> Literal["open", "claimed", "in_progress", "blocked", "done"]:
+    """A task is blocked while an active blocker names it, whatever it was before."""
+    if task.status != "done" and any(task.id in b.tasks for b in active_blockers(project)):
+        return "blocked"
+    return task.status
+
+
+def actor_role(project: Project, actor: str | None) -> e.Role:
+    """An actor that never registered is an agent."""
+    known = project.actors.get(actor or "")
+    return known.role if known else "agent"
+
+
+def is_person(project: Project, actor: str | None) -> bool:
+    """Whether the actor may decide what only a person may."""
+    return actor_role(project, actor) in ("person", "maintainer")

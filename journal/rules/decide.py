@@ -1,0 +1,53 @@
+"""Deciding: the one way from a proposal to events."""
+
+from journal import events as e
+from journal.entities import Project
+from journal.errors import NotFound, Rejected
+from journal.rules import decision, finding, project, session, step, task
+from journal.rules.names import named_paths, workspace_path
+from journal.rules.rule import By, Rules
+
+_WHEN_ARCHIVED = (e.ProjectOpened, e.ProjectReopened, e.ProjectArchived)
+
+_RULES: Rules = {
+    **project.RULES,
+    **step.RULES,
+    **task.RULES,
+    **decision.RULES,
+    **finding.RULES,
+    **session.RULES,
+}
+
+
+def decide(project: Project, proposal: e.Event, by: By) -> list[e.Event]:
+    """The events that the proposal amounts to in this state; none if it is already so."""
+    if not project.version and not isinstance(proposal, e.ProjectOpened):
+        raise NotFound("project", project.slug, ())
+    allowed = proposal.bookkeeping or isinstance(proposal, _WHEN_ARCHIVED)
+    if project.archived is not None and not allowed:
+        raise Rejected(
+            f"record {proposal.type}",
+            f"{project.slug} is archived",
+            [f"append project.reopened -p {project.slug}"],
+        )
+    for path in named_paths(proposal):
+        workspace_path(path)
+    return _RULES[type(proposal)](project, proposal, by)
+
+
+def cautions(project: Project, event: e.Event) -> list[str]:
+    """What is allowed and yet worth a word to whoever did it."""
+    if isinstance(event, e.StepCheckpointed):
+        step = project.steps.get(event.step)
+        if step and step.checkpoints and event.checkpoint not in step.checkpoints:
+            known = ", ".join(step.checkpoints)
+            return [
+                f"{event.checkpoint!r} is not among the checkpoints of step {step.key} ({known}); "
+                "recorded as given"
+            ]
+    return []
+
+
+def ruled() -> frozenset[type[e.Event]]:
+    """The event classes that have a rule; a test holds this against the vocabulary."""
+    return frozenset(_RULES)

@@ -1,0 +1,106 @@
+"""When it may happen: sessions and what they leave behind."""
+
+from msgspec.structs import replace
+
+from journal import events as e
+from journal.entities import Project, Session
+from journal.errors import Rejected
+from journal.rules.names import find_session, new_id, step_or_current
+from journal.rules.rule import By, Rules
+
+#: A heartbeat sooner than this after the last changes nothing.
+HEARTBEAT_EVERY = 5 * 60 * 1_000_000
+
+
+def _files_changed(p: Project, x: e.FilesChanged, by: By) -> list[e.Event]:
+    x = replace(x, step=step_or_current(p, x.step))
+    was = p.files.get(x.path)
+    same = was and (was.change, was.digest, was.description, was.step, was.session) == (
+        x.change,
+        x.digest,
+        x.description,
+        x.step,
+        p.session_names.get(by.session or "", by.session),
+    )
+    return [] if same else [x]
+
+
+def _tokens_used(p: Project, x: e.TokensUsed, by: By) -> list[e.Event]:
+    if not (x.input or x.output or x.cached):
+        return []
+    return [replace(x, step=step_or_current(p, x.step))]
+
+
+def _session_started(p: Project, x: e.SessionStarted, by: By) -> list[e.Event]:
+    name = x.name or by.session or ""
+    agent = x.agent or by.actor or ""
+    known = p.sessions.get(p.session_names.get(name, ""))
+    if known and known.status == "active":
+        if known.agent == agent:
+            return []
+        raise Rejected(
+            f"start session {name}",
+            f"{known.id} of {known.agent or 'an unnamed agent'} goes by that name and is active",
+            ["another name", f"append session.ended for {known.id}"],
+        )
+    if known and known.id == name:
+        raise Rejected(f"start session {name}", f"it has {known.status}", ["another name"])
+    continues = find_session(p, x.continues, by).id if x.continues else ""
+    id = new_id(x.session, "session-{:03}", p.sessions, "session")
+    return [replace(x, name=name, agent=agent, continues=continues, session=id)]
+
+
+def _active(p: Project, name: str, by: By, verb: str) -> Session:
+    """The session of that name, which must not be over yet."""
+    session = find_session(p, name, by)
+    if session.status != "active":
+        raise Rejected(
+            f"{verb} session {session.id}", f"it has {session.status}", ["session start"]
+        )
+    return session
+
+
+def _session_heartbeat(p: Project, x: e.SessionHeartbeat, by: By) -> list[e.Event]:
+    session = _active(p, x.session, by, "record a heartbeat of")
+    last = session.heartbeat or session.started
+    return [] if by.now - last < HEARTBEAT_EVERY else [replace(x, session=session.id)]
+
+
+def _session_noted(p: Project, x: e.SessionNoted, by: By) -> list[e.Event]:
+    return [replace(x, session=_active(p, x.session, by, "note in").id)]
+
+
+def _session_ended(p: Project, x: e.SessionEnded, by: By) -> list[e.Event]:
+    return [replace(x, session=_active(p, x.session, by, "end").id)]
+
+
+def _session_crashed(p: Project, x: e.SessionCrashed, by: By) -> list[e.Event]:
+    session = find_session(p, x.session, by)
+    if session.status == "crashed" and x.reason in ("", session.reason):
+        return []
+    return [replace(x, session=_active(p, x.session, by, "mark as crashed").id)]
+
+
+def _next_action_set(p: Project, x: e.NextActionSet, by: By) -> list[e.Event]:
+    return [] if p.next_actions.get(x.agent, "") == x.text else [x]
+
+
+def _context_noted(p: Project, x: e.ContextNoted, by: By) -> list[e.Event]:
+    x = replace(x, step=step_or_current(p, x.step))
+    known = any(
+        (c.kind, c.text, c.step, c.file) == (x.kind, x.text, x.step, x.file) for c in p.context
+    )
+    return [] if known else [x]
+
+
+RULES: Rules = {
+    e.FilesChanged: _files_changed,
+    e.TokensUsed: _tokens_used,
+    e.SessionStarted: _session_started,
+    e.SessionHeartbeat: _session_heartbeat,
+    e.SessionNoted: _session_noted,
+    e.SessionEnded: _session_ended,
+    e.SessionCrashed: _session_crashed,
+    e.NextActionSet: _next_action_set,
+    e.ContextNoted: _context_noted,
+}

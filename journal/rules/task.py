@@ -1,0 +1,155 @@
+"""When it may happen: plans, tasks and blockers."""
+
+from msgspec.structs import replace
+
+from journal import events as e
+from journal.entities import Project, Task, task_status
+from journal.errors import Invalid, NotFound, Rejected
+from journal.rules.names import find_blocker, find_step, find_task, new_id
+from journal.rules.rule import By, Rules
+
+
+def _plan_added(p: Project, x: e.PlanAdded, by: By) -> list[e.Event]:
+    step = find_step(p, x.step).key
+    numbers = [plan.number for plan in p.plans.values() if plan.step == step]
+    number = x.number or max(numbers, default=0) + 1
+    while not (x.plan or x.number) and f"{step}-{number}" in p.plans:
+        number += 1
+    id = new_id(x.plan or f"{step}-{number}", "", p.plans, "plan")
+    return [replace(x, step=step, number=number, plan=id)]
+
+
+def _plan_moved(p: Project, x: e.PlanStarted | e.PlanCompleted, by: By) -> list[e.Event]:
+    plan = p.plans.get(x.plan)
+    if plan is None:
+        raise NotFound("plan", x.plan, p.plans)
+    if isinstance(x, e.PlanStarted):
+        if plan.status == "complete":
+            raise Rejected(f"start plan {plan.id}", "it is complete")
+        return [] if plan.status == "in_progress" else [x]
+    if plan.status != "in_progress":
+        offer = [f"plan start {plan.id}"] if plan.status == "pending" else []
+        raise Rejected(f"complete plan {plan.id}", f"it is {plan.status}", offer)
+    return [x]
+
+
+def _task_added(p: Project, x: e.TaskAdded, by: By) -> list[e.Event]:
+    if x.plan and x.plan not in p.plans:
+        raise NotFound("plan", x.plan, p.plans)
+    for other in x.depends_on:
+        find_task(p, other)
+    step = find_step(p, x.step).key if x.step else ""
+    if x.plan and not step:
+        step = p.plans[x.plan].step
+    return [replace(x, step=step, task=new_id(x.task, "T{:03}", p.tasks, "task"))]
+
+
+_TASK_VERBS = {
+    "open": ("claim", "start"),
+    "claimed": ("start", "complete", "block", "reset"),
+    "in_progress": ("complete", "block", "reset"),
+    "blocked": ("unblock", "reset"),
+    "done": (),
+}
+
+
+def _refuse_task(p: Project, task: Task, verb: str, why: str = "") -> Rejected:
+    status = task_status(p, task)
+    state = why or f"it is {status}" + (f", held by {task.agent}" if task.agent else "")
+    allowed = [f"task {known} {task.id}" for known in _TASK_VERBS[status] if known != verb]
+    return Rejected(f"{verb} task {task.id}", state, allowed)
+
+
+def _task_taken(p: Project, x: e.TaskClaimed | e.TaskStarted, by: By) -> list[e.Event]:
+    task = find_task(p, x.task)
+    verb, reached = (
+        ("start", "in_progress") if isinstance(x, e.TaskStarted) else ("claim", "claimed")
+    )
+    mine = task.agent == (x.agent or by.actor or "")
+    status = task_status(p, task)
+    if status == reached and mine:
+        return []
+    free = status == "open" or (status == "claimed" and verb == "start" and mine)
+    if not free:
+        raise _refuse_task(p, task, verb)
+    waiting = [id for id in task.depends_on if p.tasks[id].status != "done"]
+    if waiting:
+        raise _refuse_task(p, task, verb, f"it waits on {', '.join(waiting)}")
+    return [x]
+
+
+def _task_completed(p: Project, x: e.TaskCompleted, by: By) -> list[e.Event]:
+    task = find_task(p, x.task)
+    if task_status(p, task) not in ("claimed", "in_progress"):
+        raise _refuse_task(p, task, "complete")
+    return [x]
+
+
+def _task_blocked(p: Project, x: e.TaskBlocked, by: By) -> list[e.Event]:
+    task = find_task(p, x.task)
+    if task.status == "done":
+        raise _refuse_task(p, task, "block")
+    if not x.blocker:
+        if not x.reason:
+            raise Invalid(f"what blocks task {task.id}? give a reason, or the id of a blocker")
+        id = new_id("", "block-{:03}", p.blockers, "blocker")
+        raised = e.BlockerRaised(x.reason, tasks=(task.id,), blocker=id)
+        return [raised, replace(x, blocker=id)]
+    blocker = find_blocker(p, x.blocker)
+    if blocker.status != "active":
+        raise Rejected(f"block task {task.id}", f"blocker {blocker.id} is {blocker.status}")
+    return [] if task.id in blocker.tasks else [x]
+
+
+def _task_unblocked(p: Project, x: e.TaskUnblocked, by: By) -> list[e.Event]:
+    return [x] if task_status(p, find_task(p, x.task)) == "blocked" else []
+
+
+def _task_reset(p: Project, x: e.TaskReset, by: By) -> list[e.Event]:
+    task = find_task(p, x.task)
+    if task.status == "done":
+        raise _refuse_task(p, task, "reset")
+    return [] if task.status == "open" else [x]
+
+
+def _blocker_raised(p: Project, x: e.BlockerRaised, by: By) -> list[e.Event]:
+    for task in x.tasks:
+        find_task(p, task)
+    return [replace(x, blocker=new_id(x.blocker, "block-{:03}", p.blockers, "blocker"))]
+
+
+def _blocker_bypassed(p: Project, x: e.BlockerBypassed, by: By) -> list[e.Event]:
+    blocker = find_blocker(p, x.blocker)
+    for task in x.tasks:
+        find_task(p, task)
+    if blocker.status == "resolved":
+        raise Rejected(f"bypass blocker {blocker.id}", "it is resolved")
+    same = (blocker.workaround, blocker.workaround_tasks) == (x.workaround, x.tasks)
+    return [] if blocker.status == "bypassed" and same else [x]
+
+
+def _blocker_resolved(p: Project, x: e.BlockerResolved, by: By) -> list[e.Event]:
+    blocker = find_blocker(p, x.blocker)
+    if blocker.status == "resolved":
+        if x.resolution in ("", blocker.resolution):
+            return []
+        was = blocker.resolution or "without a word"
+        raise Rejected(f"resolve blocker {blocker.id}", f"it was resolved already: {was}")
+    return [x]
+
+
+RULES: Rules = {
+    e.PlanAdded: _plan_added,
+    e.PlanStarted: _plan_moved,
+    e.PlanCompleted: _plan_moved,
+    e.TaskAdded: _task_added,
+    e.TaskClaimed: _task_taken,
+    e.TaskStarted: _task_taken,
+    e.TaskCompleted: _task_completed,
+    e.TaskBlocked: _task_blocked,
+    e.TaskUnblocked: _task_unblocked,
+    e.TaskReset: _task_reset,
+    e.BlockerRaised: _blocker_raised,
+    e.BlockerBypassed: _blocker_bypassed,
+    e.BlockerResolved: _blocker_resolved,
+}

@@ -1,0 +1,48 @@
+"""The fold itself: one record after the other."""
+
+from collections.abc import Iterable
+
+from journal.entities import Project
+from journal.events import Event
+from journal.payload import decode
+from journal.record import Record
+from journal.state import decision, finding, project, session, step, task
+from journal.state.table import Folds
+
+#: What the fold makes of a history; a change of that is a change of this number.
+FOLD = 1
+
+_FOLDS: Folds = {
+    **project.FOLDS,
+    **step.FOLDS,
+    **task.FOLDS,
+    **decision.FOLDS,
+    **finding.FOLDS,
+    **session.FOLDS,
+}
+
+
+def evolve(project: Project, record: Record) -> Project:
+    """The project after one more record; the container given is changed and returned."""
+    event = decode(record.type, record.data)
+    _FOLDS[type(event)](project, event, record)
+    project.version = record.version
+    project.hash = record.hash
+    if not event.bookkeeping:
+        project.content_version = record.version
+        project.content_hash = record.hash
+        project.updated = record.at
+    return project
+
+
+def fold(slug: str, records: Iterable[Record]) -> Project:
+    """The project that a history amounts to."""
+    project = Project(slug)
+    for record in records:
+        evolve(project, record)
+    return project
+
+
+def folded() -> frozenset[type[Event]]:
+    """The event classes that the fold knows; a test holds this against the vocabulary."""
+    return frozenset(_FOLDS)

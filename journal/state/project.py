@@ -1,0 +1,69 @@
+"""What the fold makes of events: a project and who acts in it."""
+
+from msgspec.structs import replace
+
+from journal import events as e
+from journal.entities import Actor, Gate, Project
+from journal.record import Record
+from journal.state.step import plan_step
+from journal.state.table import Folds
+
+
+def _project_opened(p: Project, x: e.ProjectOpened, r: Record) -> None:
+    p.opening = x
+    p.title = x.title
+    p.workflow = x.workflow
+    p.native = x.native
+    p.policy = x.policy
+    p.branch = x.branch
+    p.opened = r.time
+    for plan in x.steps:
+        plan_step(p, plan)
+
+
+def _project_archived(p: Project, x: e.ProjectArchived, r: Record) -> None:
+    p.archived = r.time
+
+
+def _project_reopened(p: Project, x: e.ProjectReopened, r: Record) -> None:
+    p.archived = None
+
+
+def _project_retitled(p: Project, x: e.ProjectRetitled, r: Record) -> None:
+    p.title = x.title
+
+
+def _branch_switched(p: Project, x: e.BranchSwitched, r: Record) -> None:
+    p.branch = x.branch
+
+
+def _gate_passed(p: Project, x: e.GatePassed, r: Record) -> None:
+    p.gates.append(Gate(x.gate, r.time, x.step, x.note, r.actor or ""))
+
+
+def _actor_registered(p: Project, x: e.ActorRegistered, r: Record) -> None:
+    known = p.actors.get(x.actor, Actor(x.actor))
+    p.actors[x.actor] = replace(known, role=x.role, title=x.title or known.title)
+
+
+def _actor_status_changed(p: Project, x: e.ActorStatusChanged, r: Record) -> None:
+    known = p.actors.get(x.actor, Actor(x.actor))
+    p.actors[x.actor] = replace(known, status=x.status, note=x.note)
+
+
+def _bookkeeping(p: Project, x: e.Event, r: Record) -> None:
+    """Bookkeeping: that it happened is in the journal, the state is as it was."""
+
+
+FOLDS: Folds = {
+    e.ProjectOpened: _project_opened,
+    e.ProjectArchived: _project_archived,
+    e.ProjectReopened: _project_reopened,
+    e.ProjectRetitled: _project_retitled,
+    e.BranchSwitched: _branch_switched,
+    e.GatePassed: _gate_passed,
+    e.ActorRegistered: _actor_registered,
+    e.ActorStatusChanged: _actor_status_changed,
+    e.ProjectRecovered: _bookkeeping,
+    e.DriftReverted: _bookkeeping,
+}

@@ -1,0 +1,100 @@
+"""What the fold makes of events: sessions and what they leave behind."""
+
+from msgspec.structs import replace
+
+from journal import events as e
+from journal.entities import Context, File, Project, Session, Tokens
+from journal.record import Record
+from journal.state.table import Folds
+
+
+def session_of(p: Project, r: Record) -> str | None:
+    """The session's id, where it is known by the name that the record gives."""
+    return p.session_names.get(r.session or "", r.session)
+
+
+def _files_changed(p: Project, x: e.FilesChanged, r: Record) -> None:
+    p.files[x.path] = File(
+        x.path, x.change, r.time, x.digest, x.description, x.step, r.actor or "", session_of(p, r)
+    )
+
+
+def _sum(sums: dict[str, Tokens], key: str, x: e.TokensUsed) -> None:
+    old = sums.get(key, Tokens())
+    sums[key] = Tokens(old.input + x.input, old.output + x.output, old.cached + x.cached)
+
+
+def _tokens_used(p: Project, x: e.TokensUsed, r: Record) -> None:
+    _sum(p.tokens, x.agent or r.actor or "", x)
+    if x.step:
+        _sum(p.tokens_by_step, x.step, x)
+
+
+def _session_started(p: Project, x: e.SessionStarted, r: Record) -> None:
+    p.sessions[x.session] = Session(
+        x.session,
+        r.time,
+        x.agent or r.actor or "",
+        x.name,
+        x.host,
+        note=x.note,
+        continues=x.continues,
+    )
+    for name in (x.session, x.name, x.host):
+        if name:
+            p.session_names[name] = x.session
+
+
+def _session_heartbeat(p: Project, x: e.SessionHeartbeat, r: Record) -> None:
+    if session := p.sessions.get(x.session):
+        p.sessions[x.session] = replace(session, heartbeat=r.time)
+
+
+def _session_noted(p: Project, x: e.SessionNoted, r: Record) -> None:
+    if session := p.sessions.get(x.session):
+        if x.kind == "issue":
+            p.sessions[x.session] = replace(session, issues=(*session.issues, x.text))
+        else:
+            p.sessions[x.session] = replace(session, notes=(*session.notes, x.text))
+
+
+def _session_ended(p: Project, x: e.SessionEnded, r: Record) -> None:
+    if session := p.sessions.get(x.session):
+        p.sessions[x.session] = replace(
+            session,
+            status="ended",
+            ended=r.time,
+            completed=x.completed,
+            issues=(*session.issues, *x.issues),
+            notes=(*session.notes, x.notes) if x.notes else session.notes,
+            context_usage=x.context_usage,
+            handoff_reason=x.handoff_reason,
+        )
+
+
+def _session_crashed(p: Project, x: e.SessionCrashed, r: Record) -> None:
+    if session := p.sessions.get(x.session):
+        p.sessions[x.session] = replace(session, status="crashed", ended=r.time, reason=x.reason)
+
+
+def _next_action_set(p: Project, x: e.NextActionSet, r: Record) -> None:
+    p.next_actions.pop(x.agent, None)
+    if x.text:
+        p.next_actions[x.agent] = x.text
+
+
+def _context_noted(p: Project, x: e.ContextNoted, r: Record) -> None:
+    p.context.append(Context(x.kind, x.text, r.time, x.step, x.file, session_of(p, r)))
+
+
+FOLDS: Folds = {
+    e.FilesChanged: _files_changed,
+    e.TokensUsed: _tokens_used,
+    e.SessionStarted: _session_started,
+    e.SessionHeartbeat: _session_heartbeat,
+    e.SessionNoted: _session_noted,
+    e.SessionEnded: _session_ended,
+    e.SessionCrashed: _session_crashed,
+    e.NextActionSet: _next_action_set,
+    e.ContextNoted: _context_noted,
+}

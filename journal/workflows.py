@@ -1,0 +1,52 @@
+"""Workflows are data: which steps a project has, and which transitions it allows.
+
+`apex` ships with the package, `generic` takes its steps from the caller, and a path names a TOML
+file of the user's own with the same keys as apex.toml. What is read here goes whole into the
+`project.opened` event, so that no replay ever needs the file again.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from journal.errors import Invalid
+from journal.events import Policy, StepPlan
+from journal.rules import check_steps
+
+BUILT_IN = {"apex": Path(__file__).with_name("apex.toml")}
+
+
+class Workflow(Struct, frozen=True, forbid_unknown_fields=True):
+    """The steps of a project and its transition policy."""
+
+    name: str
+    steps: tuple[StepPlan, ...]
+    policy: Policy = Policy()
+
+
+def generic(names: Iterable[str]) -> Workflow:
+    """A workflow of steps 1, 2, 3 … with the given names."""
+    steps = tuple(StepPlan(str(n), name) for n, name in enumerate(names, start=1))
+    return Workflow("generic", steps)
+
+
+def load(name: str) -> Workflow:
+    """The built-in workflow of that name, or the one in the TOML file at that path."""
+    path = BUILT_IN.get(name, Path(name))
+    if name not in BUILT_IN and path.suffix != ".toml":
+        known = ", ".join((*BUILT_IN, "generic"))
+        raise Invalid(f"no workflow {name!r}; there are {known}, or give the path of a .toml file")
+    try:
+        text = path.read_bytes()
+    except OSError as e:
+        raise Invalid(f"workflow file {name!r} cannot be read: {e.strerror}; check the path") from e
+    try:
+        flow = msgspec.toml.decode(text, type=Workflow)
+        check_steps(flow.steps)
+        return flow
+    except Invalid as e:
+        raise Invalid(f"workflow file {name!r}: {e}") from e
+    except (msgspec.ValidationError, msgspec.DecodeError, UnicodeDecodeError) as e:
+        raise Invalid(f"workflow file {name!r}: {e}") from e
