@@ -1,0 +1,48 @@
+"""A folded state kept in a file, so that opening a long history costs only its tail.
+
+The file is replaced whole and never trusted: a wrong magic, fold number, checksum or shape, or a
+record hash that the journal does not have, and it is as if it were not there.
+"""
+
+import os
+import struct
+import zlib
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from journal.state import FOLD, Project
+
+_HEADER = struct.Struct(">8sIIQ32s")
+_MAGIC = b"pdstate\n"
+
+
+def read(folder: Path, slug: str) -> Project | None:
+    """The cached state of a project, if there is a sound one."""
+    try:
+        content = (folder / f"{slug}.state").read_bytes()
+        magic, fold, checksum, version, hash = _HEADER.unpack_from(content)
+        body = content[_HEADER.size :]
+        if magic != _MAGIC or fold != FOLD or zlib.crc32(body) != checksum:
+            return None
+        project = msgspec.msgpack.decode(body, type=Project)
+    except (OSError, struct.error, msgspec.MsgspecError, UnicodeDecodeError):
+        return None
+    if (project.slug, project.version, project.hash) != (slug, version, hash):
+        return None
+    return project
+
+
+def write(folder: Path, project: Project) -> None:
+    """Replace the cached state; a cache that cannot be written is only slower."""
+    body = msgspec.msgpack.encode(project)
+    header = _HEADER.pack(_MAGIC, FOLD, zlib.crc32(body), project.version, project.hash)
+    fresh = folder / f".{project.slug}.{os.getpid()}.{id(project):x}.new"
+    try:
+        folder.mkdir(exist_ok=True)
+        fresh.write_bytes(header + body)
+        os.replace(fresh, folder / f"{project.slug}.state")
+    except OSError:
+        with suppress(OSError):
+            fresh.unlink()

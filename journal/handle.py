@@ -1,0 +1,425 @@
+"""The handle on one project: ask for its state, append to it, read its history.
+
+A command is: load the state at version v, decide, append expecting v. If somebody was faster, the
+tail is read and the command decided again, this time with every other writer kept out.
+"""
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Literal, TypedDict, Unpack
+
+from msgspec import Struct
+
+from journal import cache, forks, ids
+from journal import events as e
+from journal.errors import Conflict, Invalid, JournalDamaged, KeyReused, PassdownError
+from journal.payload import encode
+from journal.record import GENESIS, Draft, Record, flaw
+from journal.rules import By, cautions, decide
+from journal.state import Project, evolve
+from journal.store import Store
+
+
+class Envelope(TypedDict, total=False):
+    """What a request may say about itself."""
+
+    actor: str | None
+    session: str | None
+    #: When it really happened, in microseconds, if that is not now.
+    occurred: int | None
+    #: The id of the event because of which it happened.
+    cause: str | None
+    #: The request's own id: the same request again adds nothing. One that changed nothing leaves
+    #: no trace of its id.
+    id: str | None
+
+
+class Request(Struct, frozen=True):
+    """One proposed event, and who proposes it."""
+
+    event: e.Event
+    actor: str | None = None
+    session: str | None = None
+    occurred: int | None = None
+    cause: str | None = None
+
+
+class Appended(Struct, frozen=True):
+    """What a request came to; `repeated` means that its id was known and nothing was added."""
+
+    project: str
+    version: int
+    records: tuple[Record, ...] = ()
+    repeated: bool = False
+    cautions: tuple[str, ...] = ()
+
+
+class Handle:
+    """One project of a journal. Safe from several threads."""
+
+    def __init__(self, slug: str, store: Store, cached: Path, clock: Callable[[], int]) -> None:
+        self.slug = slug
+        self._store = store
+        self._cache = cached
+        self._clock = clock
+        self.after_fork()
+        forks.watch(self)
+
+    def after_fork(self) -> None:
+        """Begin afresh: another thread may have been in the middle of something."""
+        self._lock = threading.RLock()
+        self._state: Project | None = None
+        self._cached_version = 0
+
+    # -- reading -----------------------------------------------------------------------------
+
+    @property
+    def state(self) -> Project:
+        """The state as of now. It is the caller's own: later appends do not change it."""
+        with self._lock:
+            return self._current().copy()
+
+    def at(self, version: int) -> Project:
+        """The state as it was at a version."""
+        head = self._store.head(self.slug)
+        last = head.version if head else 0
+        if not 1 <= version <= last:
+            raise Invalid(
+                f"{self.slug} has versions 1 to {last}, not {version}; see `passdown log`"
+            )
+        return self._fold(version)
+
+    def version_at(self, moment: int) -> int:
+        """The last version that was recorded at or before a moment."""
+        version = 0
+        for record in self._store.read(self.slug):
+            if record.at > moment:
+                break
+            version = record.version
+        if not version:
+            raise Invalid(f"{self.slug} had no records yet at that time; see `passdown log`")
+        return version
+
+    def records(self, after: int = 0, upto: int | None = None) -> Iterator[Record]:
+        """The records with after < version <= upto, in order, each checked against the chain."""
+        previous, after = GENESIS, max(after, 0)
+        if after:
+            before = next(self._store.read(self.slug, after - 1, after), None)
+            previous = before.hash if before else GENESIS
+        return checked(self.slug, self._store.read(self.slug, after, upto), after, previous)
+
+    def _fold(self, upto: int) -> Project:
+        project = Project(self.slug)
+        if upto:
+            for record in self.records(upto=upto):
+                evolve(project, record)
+        return project
+
+    def _current(self) -> Project:
+        """The state in memory, brought up to date; the caller holds the lock."""
+        state = self._state
+        if state is None or not self._follow(state):
+            state = self._state = self._load()
+        self._keep(state)
+        return state
+
+    def _load(self) -> Project:
+        """The state from the cache, if the journal goes on from there, else from the beginning."""
+        cached = cache.read(self._cache, self.slug)
+        if cached is not None:
+            self._cached_version = cached.version
+            if self._follow(cached):
+                return cached
+        self._cached_version = 0
+        state = Project(self.slug)
+        self._follow(state)
+        return state
+
+    def _follow(self, state: Project) -> bool:
+        """Fold what came after a state into it; False if the journal has another past."""
+        tail = self._store.read(self.slug, max(state.version - 1, 0))
+        if state.version:
+            # A journal can be restored from a backup under a handle that lives on.
+            anchor = next(tail, None)
+            if anchor is None or (anchor.version, anchor.hash) != (state.version, state.hash):
+                return False
+        for record in checked(self.slug, tail, state.version, state.hash):
+            evolve(state, record)
+        return True
+
+    def _keep(self, state: Project) -> None:
+        """Cache the state once its tail costs more to fold than the state costs to write."""
+        worth = 250 + (len(state.decisions) + len(state.findings) + len(state.tasks)) // 8
+        if state.version - self._cached_version > worth:
+            cache.write(self._cache, state)
+            self._cached_version = state.version
+
+    # -- writing -----------------------------------------------------------------------------
+
+    def append(self, *events: e.Event, **envelope: Unpack[Envelope]) -> Appended:
+        """Record events, all or none. With an `id`, the same request again adds nothing."""
+        unknown = set(envelope) - Envelope.__annotations__.keys()
+        if unknown:
+            raise TypeError(f"append() has no argument {', '.join(sorted(unknown))}")
+        requests = [
+            Request(
+                event,
+                envelope.get("actor"),
+                envelope.get("session"),
+                envelope.get("occurred"),
+                envelope.get("cause"),
+            )
+            for event in events
+        ]
+        return self.append_all(requests, id=envelope.get("id"))
+
+    def append_all(self, requests: Sequence[Request], *, id: str | None = None) -> Appended:
+        """Record what several actors propose, all or none."""
+        _check(requests, id)
+        with self._lock:
+            try:
+                return self._attempt(requests, id)
+            except Conflict:
+                with self._store.locked():
+                    return self._attempt(requests, id)
+
+    def _attempt(self, requests: Sequence[Request], key: str | None) -> Appended:
+        state = self._current()
+        known = self._store.find(self.slug, key) if key is not None else None
+        if known is not None and key is not None:
+            return self._repeat(requests, key, known)
+        now = self._clock()
+        drafts: list[Draft] = []
+        notes: list[str] = []
+        for n, (request, event, payload) in enumerate(_decided(state, requests, now)):
+            drafts.append(
+                Draft(
+                    ids.of_request(key, n, now),
+                    event.type,
+                    payload,
+                    ids.salt(),
+                    request.occurred,
+                    request.actor,
+                    request.session,
+                    key if key is not None and n else request.cause,
+                )
+            )
+            notes += cautions(state, event)
+        if not drafts:
+            return Appended(self.slug, state.version)
+        records = self._store.append(self.slug, state.version, drafts)
+        for record in records:
+            evolve(state, record)
+        self._keep(state)
+        return Appended(self.slug, state.version, tuple(records), cautions=tuple(notes))
+
+    def _repeat(self, requests: Sequence[Request], key: str, known: Record) -> Appended:
+        """The first result of a request, if this is that request: decided then, it is the same."""
+        records = [known]
+        for n, record in enumerate(self._store.read(self.slug, known.version), start=1):
+            if not ids.belongs(record.id, key, n):
+                break
+            records.append(record)
+        before = self._fold(known.version - 1)
+        try:
+            again = [
+                (x.type, data, by.actor, by.session, by.occurred)
+                for by, x, data in _decided(before, requests, known.at)
+            ]
+        except PassdownError as error:
+            raise KeyReused(self.slug, key, known.version) from error
+        if again != [(r.type, r.data, r.actor, r.session, r.occurred) for r in records]:
+            raise KeyReused(self.slug, key, known.version)
+        return Appended(self.slug, records[-1].version, tuple(records), repeated=True)
+
+    # -- the everyday requests ---------------------------------------------------------------
+
+    def start_step(self, step: str, *, agent: str = "", **envelope: Unpack[Envelope]) -> Appended:
+        """Begin work on a step."""
+        return self.append(e.StepStarted(step, agent), **envelope)
+
+    def checkpoint_step(
+        self,
+        step: str,
+        checkpoint: str,
+        *,
+        artifacts: Iterable[str] = (),
+        context_files: Iterable[str] = (),
+        **envelope: Unpack[Envelope],
+    ) -> Appended:
+        """Record that a sub-step was reached."""
+        event = e.StepCheckpointed(step, checkpoint, tuple(artifacts), tuple(context_files))
+        return self.append(event, **envelope)
+
+    def complete_step(
+        self,
+        step: str,
+        *,
+        artifacts: Iterable[str] = (),
+        context_files: Iterable[str] = (),
+        summary: str = "",
+        **envelope: Unpack[Envelope],
+    ) -> Appended:
+        """Record that a step is done."""
+        event = e.StepCompleted(step, tuple(artifacts), tuple(context_files), summary)
+        return self.append(event, **envelope)
+
+    def skip_step(self, step: str, *, reason: str = "", **envelope: Unpack[Envelope]) -> Appended:
+        """Go on without a step."""
+        return self.append(e.StepSkipped(step, reason), **envelope)
+
+    def fail_step(
+        self,
+        step: str,
+        message: str,
+        *,
+        kind: e.ErrorKind = "runtime",
+        **envelope: Unpack[Envelope],
+    ) -> Appended:
+        """Record that an attempt at a step failed."""
+        return self.append(e.StepFailed(step, message, kind), **envelope)
+
+    def restart_step(
+        self,
+        step: str,
+        mode: Literal["retry", "rerun"],
+        *,
+        reason: str = "",
+        approved_by: str = "",
+        **envelope: Unpack[Envelope],
+    ) -> Appended:
+        """Retry a failed step, or run a finished one again."""
+        return self.append(e.StepRestarted(step, mode, reason, approved_by), **envelope)
+
+    def decide(
+        self,
+        title: str = "",
+        *,
+        choice: str = "",
+        rationale: str = "",
+        key: str = "",
+        value: e.Json = None,
+        **envelope: Unpack[Envelope],
+    ) -> Appended:
+        """Record a decision; append a DecisionMade for the fields beyond these."""
+        return self.append(e.DecisionMade(title, choice, rationale, key, value), **envelope)
+
+    def open_finding(
+        self,
+        title: str,
+        *,
+        severity: e.Severity = "must_fix",
+        step: str = "",
+        **envelope: Unpack[Envelope],
+    ) -> Appended:
+        """Record that something is wrong; the same text while it is open is one finding."""
+        return self.append(e.FindingOpened(title, severity, step), **envelope)
+
+    def resolve_finding(
+        self, finding: str, *, resolution: str = "", **envelope: Unpack[Envelope]
+    ) -> Appended:
+        """Record that a finding was dealt with."""
+        return self.append(e.FindingResolved(finding, resolution), **envelope)
+
+
+def checked(
+    project: str, records: Iterable[Record], after: int, previous: bytes
+) -> Iterator[Record]:
+    """The records as they come, until one is not what was written after the one before it."""
+    version = after
+    for record in records:
+        version += 1
+        wrong = flaw(record, project, version, previous)
+        if wrong:
+            raise JournalDamaged(
+                f"version {version} of {project} is damaged: {wrong}; versions 1 to {version - 1} "
+                "are readable (`passdown show --at`), and `passdown recover --journal` keeps them",
+                project=project,
+                version=version,
+            )
+        previous = record.hash
+        yield record
+
+
+def _decided(
+    state: Project, requests: Sequence[Request], now: int
+) -> Iterator[tuple[Request, e.Event, bytes]]:
+    """Each event that the requests amount to, every one decided on what those before it made."""
+    scratch = state.copy() if len(requests) > 1 else state
+    for n, request in enumerate(requests):
+        by = By(request.actor, request.session, now)
+        try:
+            encode(request.event)  # what is malformed is refused before any rule looks at it
+            decided = [(event, encode(event)) for event in decide(scratch, request.event, by)]
+        except PassdownError as error:
+            error.nth = n
+            raise
+        for event, payload in decided:
+            yield request, event, payload
+            if scratch is not state:
+                evolve(scratch, _provisional(scratch, request, event.type, payload, now))
+
+
+def _provisional(state: Project, request: Request, type: str, payload: bytes, now: int) -> Record:
+    """A record as it will look to the fold, before the store has made the real one."""
+    return Record(
+        0,
+        state.slug,
+        state.version + 1,
+        "",
+        type,
+        payload,
+        None,
+        b"",
+        now,
+        request.occurred,
+        request.actor,
+        request.session,
+        None,
+        b"",
+    )
+
+
+def rehearse(slug: str, requests: Sequence[Request], *, id: str | None = None) -> None:
+    """Raise what would be raised if a new project began with these requests."""
+    _check(requests, id)
+    for _ in _decided(Project(slug), requests, 0):
+        pass
+
+
+def _check(requests: Sequence[Request], id: str | None) -> None:
+    """Refuse what cannot be a request, whatever the state is."""
+    known: set[str | None] = {None}
+    for nth, request in enumerate(requests):
+        try:
+            if not isinstance(request.event, e.Event):
+                raise Invalid(f"{request.event!r:.60} is no event; append one of journal.events")
+            if not _is_moment(request.occurred):
+                raise Invalid(f"occurred is {request.occurred!r:.60}; give it in microseconds")
+            for name in _names(request):
+                if name not in known:
+                    _check_name(name)
+                    known.add(name)
+        except Invalid as error:
+            error.nth = nth
+            raise
+    if id is not None:
+        _check_name(id)
+
+
+def _is_moment(value: object) -> bool:
+    number = isinstance(value, int) and not isinstance(value, bool)
+    return value is None or (number and -(2**63) <= value < 2**63)  # type: ignore[operator]
+
+
+def _check_name(name: object) -> None:
+    """Actors, sessions and ids are names: printable, of a length that a person can read."""
+    if not (isinstance(name, str) and 1 <= len(name) <= 200 and name.isprintable()):
+        raise Invalid(
+            f"{name!r:.60} cannot name an actor, session or id; use 1 to 200 printable characters"
+        )
+
+
+def _names(request: Request) -> tuple[str | None, ...]:
+    return request.actor, request.session, request.cause
