@@ -1,0 +1,359 @@
+"""The file protocol: projections on disk are kept equal to the journal, and nobody's work is lost.
+
+    fresh     the bytes are what the journal renders now
+    stale     ours, rendered from an earlier version
+    missing   not there
+    corrupt   empty, undecodable, cut short, or without what the dialect requires
+    drifted   somebody else's words: reported, never overwritten unasked
+    ahead     ours, of records that the journal does not have: perhaps all that is left of them
+    taken     the path is another project's
+    unusable  something that is no file stands there, or it cannot be read
+
+Only what is stale, missing or corrupt is ever replaced. Lock order: files.lock, write.lock,
+database; the journal's head is read under files.lock, so that the newer state always wins.
+"""
+
+import os
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+from journal.disk import lock
+from journal.errors import JournalUnavailable
+from journal.events import DriftReverted, Event, ProjectRecovered, RecoveredFile
+from journal.handle import Handle
+from journal.state import Project
+from journal.workspace import Workspace
+from projections import atomic, ledger, stamp
+from projections.settings import Target, targets
+
+Status: TypeAlias = Literal[
+    "fresh", "stale", "missing", "corrupt", "drifted", "ahead", "taken", "unusable"
+]
+#: What is replaced only when somebody asks for it.
+_KEPT = ("drifted", "ahead")
+
+_SETTLED = 1.0
+
+
+class FileState(Struct, frozen=True):
+    """How one file of a project was found, and what was done about it."""
+
+    projection: str
+    path: str
+    status: Status
+    written: bool = False
+    #: Where the displaced bytes were set aside, relative to the workspace.
+    kept: str = ""
+    #: Why it is not up to date, with what to do about it.
+    problem: str = ""
+
+    @property
+    def well(self) -> bool:
+        """Whether nothing is wrong: another project's file is not ours to worry about."""
+        return self.status == "taken" or not self.problem
+
+
+class _Unusable(Exception):
+    """The path cannot hold a projection; the text says why."""
+
+
+def inspect(workspace: Workspace, handle: Handle) -> list[FileState]:
+    """How every file of a project stands; reads only."""
+    desk = _Desk(workspace, handle, handle.state, ledger.read(workspace.folder))
+    return [desk.inspect(target) for target in desk.targets()]
+
+
+def sync(
+    workspace: Workspace,
+    handle: Handle,
+    *,
+    recover: bool = False,
+    revert: bool = False,
+    actor: str | None = None,
+) -> list[FileState]:
+    """Bring a project's files up to date.
+
+    A corrupt one is set aside, replaced and recorded, unless it is not known to be ours; `recover`
+    replaces that too, and records every file it brings back. `revert` also replaces what drifted
+    or is ahead of the journal.
+    """
+    with _files_locked(workspace):
+        before = ledger.read(workspace.folder)
+        desk = _Desk(workspace, handle, handle.state, dict(before))
+        done = [desk.update(target, recover, revert) for target in desk.targets()]
+        news = _news(done, recover)
+        if news:
+            handle.append(*news, actor=actor)
+        if desk.entries != before:
+            ledger.write(workspace.folder, desk.entries)
+        return done
+
+
+def _news(done: list[FileState], recover: bool) -> list[Event]:
+    """What is worth recording about a sync."""
+    restored = [
+        RecoveredFile(file.path, file.status, file.kept)
+        for file in done
+        if file.written
+        and (file.status == "corrupt" or (recover and file.status in ("missing", "stale")))
+    ]
+    news: list[Event] = [
+        DriftReverted(file.path, file.kept)
+        for file in done
+        if file.written and file.status in _KEPT
+    ]
+    if restored:
+        news.append(ProjectRecovered("files", tuple(restored)))
+    return news
+
+
+class _Desk(Struct):
+    """One project's state and files, as they were found."""
+
+    workspace: Workspace
+    handle: Handle
+    project: Project
+    entries: dict[str, ledger.Entry]
+
+    def targets(self) -> list[Target]:
+        return targets(self.workspace.root, self.project.slug)
+
+    def inspect(self, target: Target) -> FileState:
+        try:
+            status, _, _ = self.look(target)
+            if status == "ahead" and self.handle.state.version > self.project.version:
+                self.project = self.handle.state  # somebody recorded and wrote it meanwhile
+                status, _, _ = self.look(target)
+        except (_Unusable, OSError) as e:
+            return FileState(target.dialect.name, target.path, "unusable", problem=_why(e))
+        problem = self.problem(target, status)
+        return FileState(target.dialect.name, target.path, status, problem=problem)
+
+    def update(self, target: Target, recover: bool, revert: bool) -> FileState:
+        """Bring one file up to date, or say why not."""
+        try:
+            while True:
+                status, content, wanted = self.look(target)
+                known = self.entry(target) is not None
+                kept = problem = ""
+                if status == "corrupt" and content and not (known or recover or revert):
+                    problem = (
+                        f"{target.path} is no {target.dialect.name} file and, as far as is known, "
+                        "not Passdown's; `passdown recover` puts the journal's version there and "
+                        "keeps what it was"
+                    )
+                elif status == "taken" or (status in _KEPT and not revert):
+                    problem = self.problem(target, status)
+                if problem:
+                    return FileState(target.dialect.name, target.path, status, problem=problem)
+                if status != "fresh":
+                    path = _place(self.workspace, target.path)
+                    self.clear_leftovers(path)
+                    if status in ("corrupt", *_KEPT) and content is not None:
+                        kept = _set_aside(self.workspace, path.name, content)
+                    try:
+                        atomic.replace(path, wanted, content, _backup(path))
+                    except atomic.Displaced:
+                        continue
+                self.enter(target, wanted)
+                written = status != "fresh"
+                return FileState(target.dialect.name, target.path, status, written, kept)
+        except (_Unusable, OSError) as e:
+            return FileState(target.dialect.name, target.path, "unusable", problem=_why(e))
+
+    def clear_leftovers(self, path: Path) -> None:
+        """Make room beside a file, and keep what is not ours.
+
+        A killed writer may have left what it had displaced; and who had the file open when it was
+        displaced has written into what is the backup now.
+        """
+        for beside in (*atomic.leftovers(path), _backup(path)):
+            content = _read(beside)
+            if content and not stamp.holds(content):
+                _set_aside(self.workspace, path.name, content)
+        for leftover in atomic.leftovers(path):
+            leftover.unlink()
+
+    def key(self, target: Target) -> str:
+        """The ledger goes by where a file really is: a link leads to somebody else's."""
+        real = _place(self.workspace, target.path)
+        return os.path.relpath(real, os.path.realpath(self.workspace.root))
+
+    def entry(self, target: Target) -> ledger.Entry | None:
+        return self.entries.get(self.key(target))
+
+    def enter(self, target: Target, content: bytes) -> None:
+        """Note in the ledger what a file holds now."""
+        self.entries[self.key(target)] = ledger.Entry(
+            self.project.slug,
+            target.dialect.name,
+            self.project.content_version,
+            self.project.content_hash.hex(),
+            sha256(content).hexdigest(),
+        )
+
+    def look(self, target: Target) -> tuple[Status, bytes | None, bytes]:
+        """How a file stands, what is in it, and what should be."""
+        wanted = target.dialect.render(self.project)
+        path = _place(self.workspace, target.path)
+        content = _read(path)
+        entry = self.entry(target)
+        if target.shared and _owner(entry, content) not in (None, self.project.slug):
+            return "taken", content, wanted
+        if content is None:
+            return "missing", None, wanted
+        if content == wanted:
+            return "fresh", content, wanted
+        if made_from := self.source(content, entry):
+            return "stale" if self.is_past(*made_from) else "ahead", content, wanted
+        if self.is_corrupt(target, content, entry, wanted):
+            # Somebody may be in the middle of writing it.
+            if _settles(path, content):
+                return "corrupt", content, wanted
+            return self.look(target)
+        return "drifted", content, wanted
+
+    def source(self, content: bytes, entry: ledger.Entry | None) -> tuple[int, str] | None:
+        """Version and hash that a file was made from, if we made it: ledger or stamp know."""
+        if entry is not None and entry.digest == sha256(content).hexdigest():
+            return entry.version, entry.hash
+        signed = stamp.read(content)
+        if signed is None or signed.project != self.project.slug or not stamp.holds(content):
+            return None
+        return signed.version, signed.hash
+
+    def is_past(self, version: int, hash: str) -> bool:
+        """Whether the journal has the record that a file was made from."""
+        if not 1 <= version <= self.project.version:
+            return False
+        record = next(self.handle.records(version - 1, version), None)
+        return record is not None and record.hash.hex() == hash
+
+    def is_corrupt(
+        self, target: Target, content: bytes, entry: ledger.Entry | None, wanted: bytes
+    ) -> bool:
+        """Whether it is nobody's words: not of the dialect, or cut off what was written."""
+        if wanted.startswith(content):
+            return True
+        if not target.dialect.intact(content):
+            # What still ends in our stamp was not cut off: somebody is at work on it.
+            return not (_is_text(content) and stamp.read(content))
+        if entry is None or not 0 < entry.version < self.project.version:
+            return False
+        return target.dialect.render(self.handle.at(entry.version)).startswith(content)
+
+    def problem(self, target: Target, status: Status) -> str:
+        match status:
+            case "drifted":
+                return (
+                    f"{target.path} was edited outside Passdown and is left as it is; "
+                    "`passdown recover --drifted` puts the journal's version back and keeps the "
+                    "edit"
+                )
+            case "ahead":
+                return (
+                    f"{target.path} was made from records that the journal does not have, and is "
+                    "left as it is; restore the newer journal, or `passdown recover --drifted` "
+                    "puts this journal's version there and keeps the file"
+                )
+            case "taken":
+                entry = self.entry(target)
+                owner = entry.project if entry else "another project"
+                return (
+                    f"{target.path} belongs to {owner}; give each project its own with path = "
+                    f'"…/{{project}}/…" under [projections.{target.dialect.name}] in passdown.toml'
+                )
+            case _:
+                return ""
+
+
+def _backup(path: Path) -> Path:
+    return path.with_name(path.name + ".bak")
+
+
+def _owner(entry: ledger.Entry | None, content: bytes | None) -> str | None:
+    if entry is not None:
+        return entry.project
+    signed = stamp.read(content) if content is not None else None
+    return signed.project if signed else None
+
+
+def _is_text(content: bytes) -> bool:
+    try:
+        return "\0" not in content.decode()
+    except UnicodeDecodeError:
+        return False
+
+
+def _settles(path: Path, content: bytes) -> bool:
+    """Whether a file stays as it is until nobody has touched it for a second."""
+    age = time.time() - path.stat().st_mtime
+    end = time.monotonic() + (_SETTLED - age if 0 <= age < _SETTLED else _SETTLED * (age < 0))
+    while time.monotonic() < end:
+        time.sleep(0.05)
+        if _read(path) != content:
+            return False
+    return True
+
+
+def _place(workspace: Workspace, path: str) -> Path:
+    real = workspace.inside(path)
+    if real is None:
+        raise _Unusable(f"{path} leads out of the workspace through a link; remove the link")
+    if real.is_relative_to(os.path.realpath(workspace.folder)):
+        raise _Unusable(f"{path} leads to the journal's own files through a link; remove the link")
+    return real
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    if not stat.S_ISREG(mode):
+        kind = "a folder" if stat.S_ISDIR(mode) else "not a regular file"
+        raise _Unusable(f"{path} is {kind}; move it away")
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+
+
+def _set_aside(workspace: Workspace, name: str, content: bytes) -> str:
+    """Keep displaced bytes under .passdown/lost; the same bytes are kept once."""
+    folder = workspace.folder / "lost"
+    kept = folder / f"{sha256(content).hexdigest()[:12]}-{name}"
+    if not kept.exists():
+        folder.mkdir(exist_ok=True)
+        atomic.replace(kept, content, None, None)
+    return os.path.relpath(kept, workspace.root)
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, OSError):
+        place = error.filename or "a file"
+        return f"{place} cannot be used: {error.strerror}; mend that and run `passdown sync`"
+    return str(error)
+
+
+@contextmanager
+def _files_locked(workspace: Workspace) -> Iterator[None]:
+    path = workspace.folder / "files.lock"
+    try:
+        descriptor = lock(path)
+    except OSError as e:
+        raise JournalUnavailable(
+            f"{path} cannot be taken: {e.strerror}; no file was written, the journal is complete: "
+            "mend that and run `passdown sync`"
+        ) from e
+    try:
+        yield
+    finally:
+        os.close(descriptor)

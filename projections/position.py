@@ -1,0 +1,101 @@
+"""Where a project stands and what comes next, in the words that every dialect shares."""
+
+from journal.entities import Decision, Plan, Step, Task
+from journal.state import Project, step_agent, step_order
+from projections.values import as_text
+
+
+def is_done(step: Step) -> bool:
+    """Whether nothing remains to be done in the step."""
+    return step.status in ("complete", "skipped")
+
+
+def ahead(project: Project) -> Step | None:
+    """The step to work on: one that was begun, the current one first, else the next pending."""
+    begun = [step for step in project.steps.values() if step.status in ("in_progress", "failed")]
+    for step in begun:
+        if step.key == project.current:
+            return step
+    if begun:
+        return begun[-1]
+    pending = [step for step in project.steps.values() if step.status == "pending"]
+    if project.current:
+        reached = step_order(project.current)
+        later = [step for step in pending if step_order(step.key) > reached]
+        pending = later or pending
+    return pending[0] if pending else None
+
+
+def outlook(project: Project, unit: str = "Step") -> str:
+    """One or two sentences on what to do next, derived from the steps alone."""
+    step = ahead(project)
+    if step is None:
+        return f"Every {unit.lower()} is complete or skipped." if project.steps else "No work yet."
+    agent = step_agent(project, step)
+    what = f"{step.key} {step.name} ({agent})" if agent else f"{step.key} {step.name}"
+    match step.status:
+        case "failed":
+            why = failure(project, step).rstrip(" .")
+            return f"{unit} {what} failed: {why}. Retry or skip it."
+        case "in_progress" if step.sub_step:
+            return f"{unit} {what} is in progress: continue after {step.sub_step}."
+        case "in_progress":
+            return f"{unit} {what} is in progress without a checkpoint: begin it again."
+        case _:
+            begin = "Start or skip" if step.optional else "Start"
+            return f"{begin} {unit.lower()} {what}."
+
+
+def next_action(project: Project) -> str:
+    """What was said to be next: in the project, else by the agent that said it last."""
+    said = project.next_actions
+    return said.get("") or next(reversed(said.values()), "")
+
+
+def failure(project: Project, step: Step) -> str:
+    """Why a failed step failed."""
+    error = project.errors.get(step.error)
+    return error.message if error else step.reason
+
+
+def failures(project: Project) -> list[str]:
+    """A sentence for each step that has failed and was not taken up again."""
+    return [
+        f"Step {step.key} failed: {failure(project, step)}"
+        for step in project.steps.values()
+        if step.status == "failed"
+    ]
+
+
+def must_fix(project: Project) -> list[str]:
+    """The titles of the findings that must be dealt with, in the order they were opened."""
+    return [
+        finding.title
+        for finding in project.findings.values()
+        if finding.resolved is None and finding.severity == "must_fix"
+    ]
+
+
+def keyed(project: Project) -> dict[str, Decision]:
+    """The decision that holds for each key."""
+    return {key: project.decisions[id] for key, id in project.keyed.items()}
+
+
+def chosen(decision: Decision) -> str:
+    """What was decided, in words."""
+    return decision.choice or as_text(decision.value)
+
+
+def plan_at_work(project: Project, step: str) -> Plan | None:
+    """The plan of the step that is in progress, the highest number if there are several."""
+    plans = [p for p in project.plans.values() if p.step == step and p.status == "in_progress"]
+    return max(plans, key=lambda plan: plan.number, default=None)
+
+
+def task_at_work(project: Project, step: str) -> Task | None:
+    """The task of the step that was started last, else the one that was claimed last."""
+    for status in ("in_progress", "claimed"):
+        tasks = [t for t in project.tasks.values() if t.step == step and t.status == status]
+        if tasks:
+            return max(tasks, key=lambda task: task.assigned or 0)
+    return None

@@ -1,0 +1,92 @@
+"""passdown.toml: which projections are written, and where.
+
+    [projections.state-md]
+    path = ".planning/{project}/STATE.md"
+
+    [projections.handoff]
+    enabled = false
+
+What the file does not mention stays as it is without it.
+"""
+
+import os
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from journal.errors import Invalid, NotFound
+from journal.rules import workspace_path
+from journal.workspace import FOLDER
+from projections.dialect import DIALECTS, Dialect
+
+FILE = "passdown.toml"
+
+
+class _Projection(Struct, frozen=True, forbid_unknown_fields=True):
+    path: str = ""
+    enabled: bool = True
+
+
+class _Settings(Struct, frozen=True, forbid_unknown_fields=True):
+    projections: dict[str, _Projection] = {}
+
+
+class Target(Struct, frozen=True):
+    """One file that a project is rendered to."""
+
+    dialect: Dialect
+    path: str
+    #: Whether projects share the path, so that only the first to write it may.
+    shared: bool
+
+
+def targets(root: Path, project: str) -> list[Target]:
+    """The files of a project, as the workspace's settings have them."""
+    settings = _read(root / FILE)
+    found = []
+    for name, dialect in DIALECTS.items():
+        chosen = settings.projections.get(name, _Projection())
+        if chosen.enabled:
+            template = chosen.path or dialect.path
+            path = _allowed(template.replace("{project}", project), name)
+            found.append(Target(dialect, path, "{project}" not in template))
+    _check_apart(found)
+    return found
+
+
+def _allowed(path: str, name: str) -> str:
+    """A path in the workspace that is not ours for something else."""
+    normal = os.path.normpath(workspace_path(path))
+    if normal == FILE or normal.split("/")[0] == FOLDER:
+        raise Invalid(f"{FILE}: {name} cannot be written to {path}; choose a path of its own")
+    return normal
+
+
+def _check_apart(found: list[Target]) -> None:
+    names: dict[str, str] = {}
+    for target in found:
+        name = target.dialect.name
+        other = names.setdefault(target.path, name)
+        if other != name:
+            raise Invalid(
+                f"{FILE}: {other} and {name} would both be written to {target.path}; "
+                "give each a path of its own"
+            )
+
+
+def _read(path: Path) -> _Settings:
+    try:
+        text = path.read_bytes()
+    except FileNotFoundError:
+        return _Settings()
+    except OSError as e:
+        raise Invalid(f"{FILE} cannot be read: {e.strerror}") from e
+    try:
+        settings = msgspec.toml.decode(text, type=_Settings)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as e:
+        raise Invalid(f"{FILE}: {e}; see docs/SETTINGS.md") from e
+    for name in settings.projections:
+        if name not in DIALECTS:
+            raise NotFound("projection", name, DIALECTS, hint=f"see {FILE}")
+    return settings
