@@ -1,0 +1,1 @@
+"""The command line: a thin skin over journal and projections, and the only place that prints."""

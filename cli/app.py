@@ -1,0 +1,129 @@
+"""The command line's frame: the typer app, and the one place that turns errors into exit codes."""
+
+from typing import Annotated, Any
+
+import typer
+
+import passdown
+from cli import append, care, decision, exits, finding, output, projects, reading, step
+from cli.group import group, show_help_if_alone
+from cli.logs import configure
+from journal import workspace
+from journal.errors import (
+    JournalDamaged,
+    JournalForeign,
+    JournalMissing,
+    NotFound,
+    PassdownError,
+    Rejected,
+)
+
+app = group(
+    "The shift log for AI agents: append what happened, ask where to go on, replay how it came to "
+    "be so.",
+    name="passdown",
+)
+
+
+@app.callback(invoke_without_command=True)
+def root(
+    context: typer.Context,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Log what is done.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+    version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
+) -> None:
+    """The options in front of every command."""
+    configure(verbose)
+    if version:
+        output.line(f"passdown {passdown.__version__}")
+        raise typer.Exit
+    show_help_if_alone(context)
+
+
+for module in (projects, step, decision, finding, append, reading, care):
+    module.register(app)
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command and give its exit code; every error ends here."""
+    output.prepare()
+    # Known to the right of the command as well, where typer would not look for it.
+    debug = "--debug" in arguments
+    arguments = [argument for argument in arguments if argument != "--debug"]
+    try:
+        return _run(arguments, debug)
+    except output.Undelivered as error:
+        output.abandon()
+        if error.reader_gone:
+            return exits.OK
+        output.note(f"stdout took no answer ({error}); give it room and ask again")
+        return exits.UNAVAILABLE
+
+
+def _run(arguments: list[str], debug: bool) -> int:
+    as_json = "--json" in arguments
+    try:
+        command = typer.main.get_command(app)
+        result = command.main(arguments, "passdown", standalone_mode=False)
+        output.deliver()
+        return result if isinstance(result, int) else exits.OK
+    except PassdownError as error:
+        if debug:
+            raise
+        message = output.plain(str(error) + _readable(error))
+        return _report(message, exits.code(error), as_json, error)
+    except typer.TyperException as error:
+        context = getattr(error, "ctx", None)
+        where = context.command_path if context else "passdown"
+        message = output.plain(error.format_message()).rstrip(".")
+        return _report(f"{message}; see `{where} --help`", exits.USAGE, as_json, error)
+    except (KeyboardInterrupt, typer.Abort):
+        return exits.INTERRUPTED
+    except output.Undelivered:
+        raise
+    except Exception as error:  # the last resort, so that nobody sees a traceback
+        if debug:
+            raise
+        what = f"{type(error).__name__}: {output.plain(str(error), 200)}"
+        message = f"this is a defect in Passdown ({what}); run it again with --debug to see where"
+        return _report(message, exits.BUG, as_json, error)
+
+
+def _report(message: str, code: int, as_json: bool, error: Exception) -> int:
+    """The error in a sentence, and as data where data was asked for."""
+    output.note(message)
+    if as_json:
+        said: dict[str, Any] = {"kind": type(error).__name__, "message": message, "exit": code}
+        if isinstance(error, Rejected):
+            said |= {"asked": error.asked, "state": error.state, "allowed": error.allowed}
+        if isinstance(error, NotFound):
+            said |= {"near": error.near}
+        try:
+            output.document({"error": said})
+            output.deliver()
+        except output.Undelivered:
+            output.abandon()
+    return code
+
+
+def _readable(error: PassdownError) -> str:
+    """What can still be read, when the journal itself cannot."""
+    try:
+        place = workspace.find()
+    except PassdownError:
+        return ""
+    if isinstance(error, JournalDamaged | JournalForeign):
+        from journal.salvage import salvage
+
+        found = [
+            f"{one.project} 1 to {len(one.records)} of {len(one.records) + one.lost}"
+            for one in salvage(place.folder)
+            if one.records
+        ]
+        return f"; readable: {', '.join(found) or 'no record'}"
+    if isinstance(error, JournalMissing):
+        from projections import ledger
+
+        files = [path for path in ledger.read(place.folder) if (place.root / path).is_file()]
+        return f"; still there: {', '.join(files)}" if files else ""
+    return ""

@@ -1,0 +1,167 @@
+"""Caring for journal and files: sync, verify, recover."""
+
+from typing import Annotated
+
+import typer
+
+from cli import exits, options, output
+from cli.recording import opened
+from journal import Handle, Journal
+from journal import workspace as places
+from journal.audit import audit
+from journal.errors import JournalError
+from journal.recovery import recover_journal
+from journal.salvage import Salvaged, salvage
+from journal.store import Flaw
+from journal.workspace import Workspace
+from projections.files import FileState, inspect, sync
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands to the app."""
+    app.command("sync")(sync_files)
+    app.command("verify")(verify)
+    app.command("recover")(recover)
+
+
+def sync_files(project: options.Project = "", as_json: options.AsJson = False) -> int:
+    """Bring the files of every project, or of one, up to date.
+
+    Example: passdown sync
+    """
+    with opened() as (workspace, journal):
+        found = {each.slug: sync(workspace, each) for each in _asked(journal, project)}
+    return _report(found, as_json)
+
+
+def _asked(journal: Journal, project: str) -> list[Handle]:
+    """The project that was named, else all."""
+    return [journal.project(slug) for slug in ([project] if project else journal.projects())]
+
+
+def _report(found: dict[str, list[FileState]], as_json: bool) -> int:
+    """What was done to each file; it is well if no file has a problem left."""
+    well = all(file.well for files in found.values() for file in files)
+    if as_json:
+        output.document({"ok": well, "projects": found})
+    for files in found.values():
+        for file in files:
+            if not as_json:
+                done = f"{file.status}, written" if file.written else file.status
+                kept = f"; old bytes in {file.kept}" if file.kept else ""
+                output.line(f"{file.path}: {done}{kept}")
+            if file.problem:
+                output.note(file.problem)
+    return exits.OK if well else exits.NOT_WELL
+
+
+def verify(project: options.Project = "", as_json: options.AsJson = False) -> int:
+    """Check the database, heads, chain, commitments and every projection file.
+
+    Example: passdown verify
+    """
+    with opened() as (workspace, journal):
+        flaws = list(audit(journal.store))
+        files: dict[str, list[FileState]] = {}
+        try:
+            for handle in _asked(journal, project):
+                files[handle.slug] = inspect(workspace, handle)
+        except JournalError as error:
+            if not flaws:
+                flaws.append(Flaw(str(error)))
+        versions = {} if flaws else {slug: journal.project(slug).state.version for slug in files}
+    well = not flaws and all(_is_fresh(one) for each in files.values() for one in each)
+    if as_json:
+        output.document(
+            {
+                "ok": well,
+                "journal": {"ok": not flaws, "versions": versions, "flaws": flaws},
+                "projects": files,
+            }
+        )
+    else:
+        _show_journal(flaws, versions)
+        for each in files.values():
+            for file in each:
+                output.line(f"{file.path}: {file.status}")
+    if flaws:
+        output.note(
+            "the journal is damaged; `passdown recover --journal` keeps every record before the "
+            f"damage: {_sum(salvage(workspace.folder))}"
+        )
+    elif any(one.status in ("missing", "corrupt", "stale") for x in files.values() for one in x):
+        output.note(
+            "not every file is fresh; `passdown recover` restores what is missing, corrupt or stale"
+        )
+    for problem in [file.problem for each in files.values() for file in each if file.problem]:
+        output.note(problem)
+    return exits.OK if well else exits.NOT_WELL
+
+
+def _is_fresh(file: FileState) -> bool:
+    return file.status == "fresh" or (file.status == "taken" and file.well)
+
+
+def _show_journal(flaws: list[Flaw], versions: dict[str, int]) -> None:
+    for flaw in flaws:
+        output.line(f"journal: {output.plain(flaw.what)}")
+    for slug, version in versions.items():
+        output.line(f"{slug}: {version} records, database, head, chain and commitments are well")
+
+
+def recover(
+    drifted: Annotated[
+        bool,
+        typer.Option("--drifted", help="Also replace what was edited by hand or is ahead."),
+    ] = False,
+    journal: Annotated[
+        bool, typer.Option("--journal", help="Salvage a damaged journal into a new one.")
+    ] = False,
+    project: options.Project = "",
+    actor: options.Actor = "",
+    as_json: options.AsJson = False,
+) -> int:
+    """Restore files that are missing, corrupt or stale from the journal, byte for byte.
+
+    Example: passdown recover
+    """
+    workspace = places.find()
+    if journal:
+        return _recover_journal(workspace, actor or None, as_json)
+    with Journal.open(workspace.folder) as opened_journal:
+        found = {
+            each.slug: sync(workspace, each, recover=True, revert=drifted, actor=actor or None)
+            for each in _asked(opened_journal, project)
+        }
+    return _report(found, as_json)
+
+
+def _recover_journal(workspace: Workspace, actor: str | None, as_json: bool) -> int:
+    done = recover_journal(workspace, actor)
+    if as_json:
+        data = [_data(one) for one in done.projects] if done else []
+        rebuilt = {"rebuilt": done is not None, "kept": done.kept if done else None}
+        output.document({"ok": True, **rebuilt, "projects": data})
+    elif done is None:
+        output.line("the journal is well, nothing to salvage")
+    else:
+        for one in done.projects:
+            output.line(str(one))
+        output.line(f"the damaged journal is kept in {done.kept}")
+    if done:
+        output.note("`passdown verify` shows which files are ahead of what was salvaged")
+    return exits.OK
+
+
+def _data(one: Salvaged) -> dict[str, object]:
+    return {
+        "project": one.project,
+        "salvaged": len(one.records),
+        "lost": one.lost,
+        "reason": one.reason,
+    }
+
+
+def _sum(found: list[Salvaged]) -> str:
+    parts = [f"{x.project} {len(x.records)} of {len(x.records) + x.lost}" for x in found]
+    return ", ".join(parts) or "none"

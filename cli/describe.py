@@ -1,0 +1,91 @@
+"""Events as a person would say them, one line each."""
+
+from collections.abc import Callable
+from typing import Any
+
+from cli.output import plain
+from journal import events as e
+from projections.values import as_text
+
+_WORDS: dict[type[e.Event], Callable[[Any], str]] = {
+    e.ProjectOpened: lambda x: f"project opened: {x.title} ({x.workflow}, {len(x.steps)} steps)",
+    e.ProjectArchived: lambda x: "project archived",
+    e.ProjectReopened: lambda x: "project reopened",
+    e.ProjectRetitled: lambda x: f"title is now {x.title}",
+    e.BranchSwitched: lambda x: f"branch is now {x.branch}",
+    e.GatePassed: lambda x: f"gate passed: {x.gate}",
+    e.ProjectRecovered: lambda x: f"recovered {x.what}: {_recovered(x)}",
+    e.ActorRegistered: lambda x: f"{x.actor} registered as {x.role}",
+    e.ActorStatusChanged: lambda x: f"{x.actor} is {x.status}",
+    e.StepPlanned: lambda x: f"step {x.plan.key} planned: {x.plan.name}",
+    e.StepStarted: lambda x: f"step {x.step} started",
+    e.StepCheckpointed: lambda x: f"step {x.step} reached {x.checkpoint}{_files(x)}",
+    e.StepCompleted: lambda x: f"step {x.step} complete{_files(x)}",
+    e.StepSkipped: lambda x: f"step {x.step} skipped{_because(x.reason)}",
+    e.StepFailed: lambda x: f"step {x.step} failed ({x.error}, {x.kind}): {x.message}",
+    e.StepRestarted: lambda x: f"step {x.step}: {x.mode}{_because(x.reason)}",
+    e.StepVerified: lambda x: f"step {x.step} verified: {'pass' if x.passed else 'fail'}",
+    e.StepReconciled: lambda x: f"step {x.step} reconciled",
+    e.StepOutputRecorded: lambda x: f"output of step {x.step}: {x.text}",
+    e.PlanAdded: lambda x: f"plan {x.plan} added: {x.name}",
+    e.PlanStarted: lambda x: f"plan {x.plan} started",
+    e.PlanCompleted: lambda x: f"plan {x.plan} complete",
+    e.TaskAdded: lambda x: f"task {x.task} added: {x.title}",
+    e.TaskClaimed: lambda x: f"task {x.task} claimed",
+    e.TaskStarted: lambda x: f"task {x.task} started",
+    e.TaskCompleted: lambda x: f"task {x.task} done",
+    e.TaskBlocked: lambda x: f"task {x.task} blocked by {x.blocker}",
+    e.TaskUnblocked: lambda x: f"task {x.task} unblocked",
+    e.TaskReset: lambda x: f"task {x.task} reset{_because(x.reason)}",
+    e.DecisionMade: lambda x: f"{x.decision} decided: {_decision(x)}",
+    e.DecisionSuperseded: lambda x: f"{x.decision} superseded by {x.by or 'nothing'}",
+    e.FindingOpened: lambda x: f"{x.finding} opened ({x.severity}): {x.title}",
+    e.FindingResolved: lambda x: f"{x.finding} resolved{_because(x.resolution)}",
+    e.ReviewRecorded: lambda x: f"review of step {x.step}: {x.passes_executed} passes",
+    e.ErrorRecorded: lambda x: f"{x.error} ({x.kind}): {x.message}",
+    e.ErrorResolved: lambda x: f"{x.error} resolved{_because(x.resolution)}",
+    e.BlockerRaised: lambda x: f"{x.blocker} raised: {x.description}",
+    e.BlockerBypassed: lambda x: f"{x.blocker} bypassed: {x.workaround}",
+    e.BlockerResolved: lambda x: f"{x.blocker} resolved{_because(x.resolution)}",
+    e.FilesChanged: lambda x: f"{x.path} {x.change}",
+    e.TokensUsed: lambda x: f"tokens: {x.input} in, {x.output} out, {x.cached} cached",
+    e.SessionStarted: lambda x: f"{x.session} started{' by ' + x.agent if x.agent else ''}",
+    e.SessionHeartbeat: lambda x: f"{x.session} is alive",
+    e.SessionNoted: lambda x: f"{x.session} {x.kind}: {x.text}",
+    e.SessionEnded: lambda x: f"{x.session} ended{_because(x.handoff_reason)}",
+    e.SessionCrashed: lambda x: f"{x.session} crashed{_because(x.reason)}",
+    e.QuestionOpened: lambda x: f"{x.question} asked: {x.text}",
+    e.QuestionDeferred: lambda x: f"{x.question} deferred{_because(x.reason)}",
+    e.QuestionResolved: lambda x: f"{x.question} answered{_because(x.resolution)}",
+    e.NextActionSet: lambda x: f"next: {x.text or 'nothing'}",
+    e.ContextNoted: lambda x: f"context ({x.kind}): {x.text}",
+    e.DriftReverted: lambda x: f"{x.path} put back to what the journal says",
+}
+
+
+def describe(event: e.Event, limit: int = 160) -> str:
+    """What happened, on one line."""
+    return plain(_WORDS[type(event)](event), limit)
+
+
+def described() -> frozenset[type[e.Event]]:
+    """The event classes that have words; a test holds this against the vocabulary."""
+    return frozenset(_WORDS)
+
+
+def _because(reason: str) -> str:
+    return f": {reason}" if reason else ""
+
+
+def _files(x: e.StepCheckpointed | e.StepCompleted) -> str:
+    return f" ({', '.join(x.artifacts)})" if x.artifacts else ""
+
+
+def _decision(x: e.DecisionMade) -> str:
+    what = x.title or x.key
+    chosen = x.choice or as_text(x.value)
+    return f"{what} = {chosen}" if chosen else what
+
+
+def _recovered(x: e.ProjectRecovered) -> str:
+    return x.note or ", ".join(f"{file.path} (was {file.was})" for file in x.files)

@@ -1,0 +1,98 @@
+"""A project or a record as data: what `--json` promises, whatever the state is made of."""
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Any, get_args, get_type_hints
+
+from msgspec import Struct
+
+from journal.clock import iso
+from journal.entities import Moment, Project, task_status
+from journal.payload import decode
+from journal.record import Record
+
+
+def project_data(project: Project) -> dict[str, object]:
+    """The whole of a project: every field there, times as ISO 8601."""
+    return {
+        "project": project.slug,
+        "title": project.title,
+        "workflow": project.workflow,
+        "native": project.native,
+        "branch": project.branch,
+        "version": project.version,
+        "hash": project.hash.hex(),
+        "content_version": project.content_version,
+        "content_hash": project.content_hash.hex(),
+        "opened": iso(project.opened),
+        "updated": iso(project.updated),
+        "archived": None if project.archived is None else iso(project.archived),
+        "current_step": project.current,
+        "policy": _data(project.policy),
+        "actors": _all(project.actors),
+        "steps": _all(project.steps),
+        "plans": _all(project.plans),
+        "tasks": {
+            id: {**_data(task), "status": task_status(project, task)}
+            for id, task in project.tasks.items()
+        },
+        "decisions": _all(project.decisions),
+        "findings": _all(project.findings),
+        "reviews": _all(project.reviews),
+        "errors": _all(project.errors),
+        "blockers": _all(project.blockers),
+        "files": _all(project.files),
+        "tokens": {"by_agent": _all(project.tokens), "by_step": _all(project.tokens_by_step)},
+        "sessions": _all(project.sessions),
+        "questions": _all(project.questions),
+        "next_actions": project.next_actions,
+        "context": _each(project.context),
+        "outputs": _each(project.outputs),
+        "gates": _each(project.gates),
+    }
+
+
+def record_data(record: Record) -> dict[str, object]:
+    """A record with its event, all of it but what only a verifier needs."""
+    return {
+        "version": record.version,
+        "id": record.id,
+        "type": record.type,
+        "data": decode(record.type, record.data),
+        "at": iso(record.at),
+        "occurred": None if record.occurred is None else iso(record.occurred),
+        "actor": record.actor,
+        "session": record.session,
+        "cause": record.cause,
+        "hash": record.hash.hex(),
+    }
+
+
+def _all(things: Mapping[str, Struct]) -> dict[str, object]:
+    return {id: _data(thing) for id, thing in things.items()}
+
+
+def _each(things: Iterable[Struct]) -> list[object]:
+    return [_data(thing) for thing in things]
+
+
+def _data(thing: Struct) -> dict[str, object]:
+    """Every field of an entity, also those at their default."""
+    times = _times(type(thing))
+    return {name: _value(getattr(thing, name), name in times) for name in thing.__struct_fields__}
+
+
+def _value(value: Any, is_time: bool) -> object:
+    if is_time and value is not None:
+        return iso(value)
+    if isinstance(value, Struct):
+        return _data(value)
+    if isinstance(value, tuple):
+        return [_value(item, False) for item in value]
+    return value
+
+
+@cache
+def _times(cls: type[Struct]) -> frozenset[str]:
+    hints = get_type_hints(cls, include_extras=True)
+    return frozenset(name for name, hint in hints.items() if Moment in (hint, *get_args(hint)))

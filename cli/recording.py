@@ -1,0 +1,184 @@
+"""What every recording command does: append, bring the files up to date, say what happened."""
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import typer
+
+from cli import options, output
+from cli.describe import describe
+from cli.document import record_data
+from cli.logs import timed
+from journal import Journal
+from journal import workspace as places
+from journal.clock import parse
+from journal.errors import Invalid, PassdownError
+from journal.events import Event
+from journal.handle import Appended, Handle, Request
+from journal.payload import decode
+from journal.rules import named_paths, workspace_path
+from journal.workspace import Workspace
+from projections.files import FileState, sync
+
+Proposal = TypeVar("Proposal", bound=Callable[..., Event])
+
+
+@contextmanager
+def opened() -> Iterator[tuple[Workspace, Journal]]:
+    """The workspace of the current folder and its journal."""
+    workspace = places.find()
+    with timed("opened", journal=str(workspace.folder)):
+        journal = Journal.open(workspace.folder)
+    with journal:
+        yield workspace, journal
+
+
+def chosen(journal: Journal, slug: str) -> Handle:
+    """The project that was named, else the only one there is."""
+    if slug:
+        return journal.project(slug)
+    known = journal.projects()
+    if len(known) == 1:
+        return journal.project(known[0])
+    if not known:
+        raise Invalid("the journal has no project yet; `passdown init PROJECT` opens one")
+    raise Invalid(f"which project? there are {', '.join(known[:8])}; name one with -p")
+
+
+class Asked:
+    """The options that every recording command takes, as they were given."""
+
+    def __init__(
+        self,
+        project: options.Project = "",
+        actor: options.Actor = "",
+        session: options.Session = "",
+        key: options.Key = "",
+        occurred: options.Occurred = "",
+        no_sync: options.NoSync = False,
+        as_json: options.AsJson = False,
+    ) -> None:
+        self.project = project
+        self.actor = actor or None
+        self.session = session or None
+        self.key = key or None
+        self.occurred = parse(occurred) if occurred else None
+        self.no_sync = no_sync
+        self.as_json = as_json
+
+
+_SHARED = inspect.signature(Asked).parameters
+
+
+def recording(group: typer.Typer, name: str) -> Callable[[Proposal], Proposal]:
+    """Make a command of a function that says which event it proposes.
+
+    The command takes what the function takes, and the options that all recording commands share.
+    """
+
+    def register(propose: Proposal) -> Proposal:
+        @functools.wraps(propose)
+        def command(**given: Any) -> None:
+            asked = Asked(**{option: given.pop(option) for option in _SHARED})
+            record(asked, propose(**given))
+
+        taken = [*inspect.signature(propose).parameters.values(), *_SHARED.values()]
+        command.__signature__ = inspect.Signature(taken)  # type: ignore[attr-defined]
+        command.__annotations__ = {each.name: each.annotation for each in taken}
+        group.command(name)(command)
+        return propose
+
+    return register
+
+
+def record(asked: Asked, *events: Event) -> None:
+    """Append the events that a command proposes, and report."""
+    requests = [Request(x, asked.actor, asked.session, asked.occurred) for x in events]
+    with opened() as (workspace, journal):
+        append(asked, workspace, chosen(journal, asked.project), requests)
+
+
+def append(asked: Asked, workspace: Workspace, handle: Handle, requests: Sequence[Request]) -> None:
+    """Append what was asked for, all or none; then bring the files up to date and report."""
+    _check_links(workspace, requests)
+    with timed("appended", project=handle.slug, requests=len(requests)):
+        done = handle.append_all(requests, id=asked.key)
+    _finish(asked, workspace, handle, done)
+
+
+def _finish(asked: Asked, workspace: Workspace, handle: Handle, done: Appended) -> None:
+    """Sync after an append and report both; from here on nothing may look like a failure."""
+    files: list[FileState] = []
+    problems = list(done.cautions)
+    synced: bool | None = None
+    if not asked.no_sync:
+        try:
+            with timed("synced", project=handle.slug):
+                files = sync(workspace, handle)
+            synced = all(file.well for file in files)
+            problems += [file.problem for file in files if file.problem]
+        except (PassdownError, OSError, KeyboardInterrupt) as error:
+            synced = False
+            problems.append(f"{error or 'interrupted'}; run `passdown sync`")
+    try:
+        _answer(asked, done, synced, files, problems)
+        output.deliver()
+    except output.Undelivered:
+        output.abandon()
+        problems.append(f"recorded as version {done.version}, but stdout took no answer")
+    for file in files:
+        if file.status == "corrupt" and file.written:
+            output.note(f"{file.path} was corrupt and is restored; its bytes are in {file.kept}")
+    for problem in problems:
+        output.note(problem)
+
+
+def _answer(
+    asked: Asked,
+    done: Appended,
+    synced: bool | None,
+    files: list[FileState],
+    problems: list[str],
+) -> None:
+    if not asked.as_json:
+        return _tell(done)
+    return output.document(
+        {
+            "project": done.project,
+            "version": done.version,
+            "appended": [record_data(record) for record in done.records],
+            "repeated": done.repeated,
+            "synced": synced,
+            "files": files,
+            "warnings": problems,
+        }
+    )
+
+
+def _tell(done: Appended) -> None:
+    if not done.records:
+        output.line(f"{done.project} v{done.version}: already so, nothing recorded")
+    many = len(done.records) > 20
+    for record in done.records[: 5 if many else None]:
+        again = " (known id, recorded before)" if done.repeated else ""
+        event = decode(record.type, record.data)
+        output.line(f"{done.project} v{record.version}: {describe(event)}{again}")
+    if many:
+        output.line(f"{done.project} v{done.version}: … {len(done.records)} events in all")
+
+
+def _check_links(workspace: Workspace, requests: Sequence[Request]) -> None:
+    """Refuse a file that is in the workspace by name and elsewhere through a link."""
+    for n, request in enumerate(requests):
+        try:
+            for path in named_paths(request.event):
+                if workspace.inside(workspace_path(path)) is None:
+                    raise Invalid(
+                        f"{path!r} leads out of the workspace through a link; name the file itself"
+                    )
+        except Invalid as error:
+            error.nth = n
+            raise

@@ -1,0 +1,25 @@
+"""The entry point of the command: small, so that the quick answers are quick."""
+
+import contextlib
+import os
+import sys
+
+__version__ = "0.1.0"
+
+
+def main() -> None:
+    """Run the command line and exit with its code."""
+    if sys.argv[1:] == ["--version"] and sys.stdout:
+        with contextlib.suppress(OSError):  # the long way says what is wrong
+            sys.stdout.write(f"passdown {__version__}\n")
+            sys.stdout.flush()
+            return
+    # A user's repository may have a package `cli` of its own, and PYTHONPATH=. would find that.
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    from cli.app import run
+
+    sys.exit(run(sys.argv[1:]))
+
+
+if __name__ == "__main__":
+    main()
