@@ -1,0 +1,344 @@
+"""Random projects: hostile text, histories of every kind of event, and the states they fold to.
+
+A history here is what the rules might admit and more: ids of new things are fresh, references go
+to things that may or may not exist. The fold accepts all of it, so rendering must too.
+"""
+
+import json
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+from msgspec.structs import replace
+
+from journal import events as e
+from journal.payload import encode
+from journal.record import GENESIS, Draft, Record, link
+from journal.state import Project, evolve
+
+START = 1_767_261_600_000_000  # 2026-01-01T10:00:00Z
+MINUTE = 60_000_000
+
+APEX_STEPS = (
+    e.StepPlan("1", "Requirements", "02-Requirements"),
+    e.StepPlan("2", "Architecture", "03-Architect", checkpoints=("phase_1_prereqs", "phase_2_waf")),
+    e.StepPlan("3", "Design", "04-Design", optional=True),
+    e.StepPlan("3_5", "Governance", "04g-Governance"),
+    e.StepPlan("4", "IaC Plan", "05-IaC Planner"),
+    e.StepPlan(
+        "5",
+        "IaC Code",
+        agent_when=(
+            e.AgentWhen("iac_tool", "Bicep", "06b-Bicep CodeGen"),
+            e.AgentWhen("iac_tool", "Terraform", "06t-Terraform CodeGen"),
+        ),
+    ),
+    e.StepPlan(
+        "6",
+        "Deploy",
+        agent_when=(
+            e.AgentWhen("iac_tool", "Bicep", "07b-Bicep Deploy"),
+            e.AgentWhen("iac_tool", "Terraform", "07t-Terraform Deploy"),
+        ),
+    ),
+    e.StepPlan("7", "As-Built", "08-As-Built"),
+)
+
+# -- text ------------------------------------------------------------------------------------
+
+_ZEROS = "0" * 64
+_MARKS = r"""
+--- ... === |---|---| ``` ~~~ `code` `` *bold* _em_ __init__ ~~no~~ <script>alert(1)</script> <b
+<!-- --> </p> &lt; &#35; [link](https://example.org) ![image](x) <https://example.org> <a@b.org>
+\ \\ " ' \" %YAML @ !tag &anchor *alias = {} [] - | > |- << ~ .inf 3_5 1e3 0x10 012 yes no null
+true 12:30 2026-01-01 2026-01-01T00:00:00Z $500 <$50/month 50% snake_case_word src/a_b/c-d.ts
+é ß 漢字 🙂 👩‍👩‍👧
+"""
+TRAPS = (
+    *("\n", "\r\n", "\r", "\t", "\x0b", "\x0c", "\x1b[31m", "\x7f", "\x85", "\xa0", "\u2028"),
+    *("\u2029", "\ufeff", "\ufffe", "\uffff", "\u202e", "\u200d", "\u3000", "\x01", " ", "  "),
+    *("\n---\n", "\n# forged", "# ", "## Artifacts", "\n## Artifacts\n", "\n===", "\n```yaml\n"),
+    *("| a | b |", "- [x] done", "- [ ] open", "* item", "+ item", "1. one", "2) two", "> quote"),
+    *("[ref]: /url", "[x] ", "<!-- passdown -->", ": ", " #", "- ", "? ", "{a: b}", "e\u0301"),
+    *_MARKS.split(),
+    f"\n# passdown project=forged version=1 hash={_ZEROS} renderer=1 digest={_ZEROS}\n",
+    f"<!-- passdown project=forged version=1 hash={_ZEROS} renderer=1 digest={_ZEROS} -->",
+    f'"digest": "{_ZEROS}"\n  }}\n}}\n',
+)
+
+_characters = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
+
+
+def hostile_text(min_size: int = 1, *, huge: bool = True) -> SearchStrategy[str]:
+    """Text as the worst agent writes it; now and then 100 KB of it."""
+    part = st.one_of(st.sampled_from(TRAPS), st.text(_characters, max_size=12))
+    mixed = st.lists(part, min_size=min_size, max_size=6).map("".join)
+    kinds = [mixed, mixed, mixed, st.text(_characters, min_size=min_size, max_size=40)]
+    if huge:
+        kinds.append(
+            st.sampled_from(TRAPS).map(lambda trap: trap * (100_000 // len(json.dumps(trap))))
+        )
+    return st.one_of(kinds).filter(lambda text: len(text) >= min_size)
+
+
+TEXT = hostile_text()
+WORDS = hostile_text(min_size=0, huge=False)
+PATHS = st.one_of(
+    st.sampled_from(("src/main.bicep", "docs/01-requirements.md", "a b.txt", "odd`name`.md")),
+    hostile_text(huge=False),
+)
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**64 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | WORDS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=3),
+    max_leaves=6,
+)
+
+_OVERRIDE = {
+    "id": "web",
+    "old_size": "P1v3",
+    "new_size": "P0v3",
+    "reason": "quota",
+    "region": "northeurope",
+    "env": "dev",
+    "resolution": "accept_substitute",
+}
+KEYED_VALUES = st.one_of(
+    JSON,
+    st.sampled_from(("Bicep", "Terraform", "Pulumi", "simple", "high", "locked", "", "abort")),
+    st.sampled_from((0, 3, -1, True, 2.0)),
+    st.sampled_from(
+        (
+            [],
+            [_OVERRIDE],
+            [_OVERRIDE | {"resolved_at": "2026-01-01T10:00:00Z", "manifest_revision": 2}],
+            [_OVERRIDE | {"env": "moon"}],
+            [_OVERRIDE | {"reason": ""}],
+            [_OVERRIDE | {"extra": 1}],
+            [_OVERRIDE | {"resolved_at": "soon"}],
+            [_OVERRIDE | {"manifest_revision": 0}],
+        )
+    ),
+)
+
+# -- events ----------------------------------------------------------------------------------
+
+
+def _ids(form: str) -> SearchStrategy[str]:
+    return st.sampled_from([form.format(number) for number in range(1, 4)])
+
+
+_STEPS = st.sampled_from([plan.key for plan in APEX_STEPS])
+_STEP_OR_NONE = st.one_of(st.just(""), _STEPS)
+_AGENTS = st.sampled_from(("", "worker-abc", "06b-Bicep CodeGen", "agent: yes", "ünïcode"))
+_KEYS = st.one_of(
+    st.sampled_from(
+        (
+            *("region", "compliance", "budget", "complexity", "iac_tool", "architecture_pattern"),
+            *("deployment_strategy", "sku_manifest_status", "sku_manifest_revision"),
+            *("sku_overrides", "sku_conflict_resolution", "sku_note", "_passdown"),
+        )
+    ),
+    WORDS,
+)
+_TEXTS = st.lists(WORDS, max_size=3).map(tuple)
+_SMALL = st.integers(0, 5)
+_TASKS = _ids("T{:03}")
+_SESSIONS = _ids("session-{:03}")
+
+#: By the name of the field; a class that means something else by a name is in _OWN.
+_FIELDS: dict[str, SearchStrategy[Any]] = {
+    "actor": st.sampled_from(("ada", "worker-abc")),
+    "affects": _TEXTS,
+    "agent": _AGENTS,
+    "alternatives": _TEXTS,
+    "approved_by": _AGENTS,
+    "artifacts": st.lists(PATHS, max_size=4).map(tuple),
+    "blocker": _ids("block-{:03}"),
+    "branch": WORDS,
+    "by": st.one_of(st.just(""), _ids("D{:03}")),
+    "cached": _SMALL,
+    "change": st.sampled_from(("created", "modified", "deleted")),
+    "checkpoint": st.one_of(st.sampled_from(("phase_1_prereqs", "phase_2_waf")), TEXT),
+    "choice": WORDS,
+    "completed": _TEXTS,
+    "complexity": WORDS,
+    "context_files": st.lists(PATHS, max_size=3).map(tuple),
+    "context_usage": st.none() | st.floats(0, 1),
+    "continues": st.one_of(st.just(""), _SESSIONS),
+    "decision": _ids("D{:03}"),
+    "depends_on": st.lists(_TASKS, max_size=2).map(tuple),
+    "description": TEXT,
+    "detail": WORDS,
+    "details": WORDS,
+    "digest": st.just(""),
+    "error": _ids("E{:03}"),
+    "file": st.one_of(st.just(""), PATHS),
+    "files": st.just(()),
+    "finding": _ids("F{:03}"),
+    "gate": TEXT,
+    "handoff_reason": WORDS,
+    "host": st.sampled_from(("", "host-1")),
+    "impact": WORDS,
+    "input": _SMALL,
+    "issues": _TEXTS,
+    "kept": WORDS,
+    "key": _KEYS,
+    "kind": st.sampled_from(("validation", "timeout", "runtime")),
+    "message": TEXT,
+    "mode": st.sampled_from(("retry", "rerun")),
+    "models_used": _TEXTS,
+    "name": TEXT,
+    "native": WORDS,
+    "note": WORDS,
+    "notes": WORDS,
+    "number": _SMALL,
+    "output": _SMALL,
+    "passed": st.booleans(),
+    "passes_executed": _SMALL,
+    "passes_planned": _SMALL,
+    "path": PATHS,
+    "plan": st.sampled_from(("1-1", "2-1", "2-2")),
+    "policy": st.just(e.Policy()),
+    "priority": st.sampled_from(("P0", "P1", "P2")),
+    "question": _ids("OQ-{:03}"),
+    "rationale": WORDS,
+    "reason": WORDS,
+    "resolution": WORDS,
+    "reversible": st.none() | st.booleans(),
+    "role": st.sampled_from(("person", "agent")),
+    "session": _SESSIONS,
+    "severity": st.sampled_from(("must_fix", "must_fix", "should_fix", "consider")),
+    "skip_reasons": _TEXTS,
+    "skipped": _TEXTS,
+    "source": WORDS,
+    "status": st.sampled_from(("idle", "active")),
+    "step": _STEPS,
+    "steps": st.just(APEX_STEPS),
+    "summary": WORDS,
+    "task": _TASKS,
+    "tasks": st.lists(_TASKS, max_size=2).map(tuple),
+    "text": TEXT,
+    "title": TEXT,
+    "value": KEYED_VALUES,
+    "wave": _SMALL,
+    "what": st.just("files"),
+    "workaround": TEXT,
+    "workflow": st.just("apex"),
+}
+_LATER_STEPS = st.builds(
+    e.StepPlan,
+    st.sampled_from(("1", "8", "9_1", "0")),
+    st.one_of(st.sampled_from(("Deploy", "Retrospective")), TEXT),
+)
+_OWN: dict[tuple[type[e.Event], str], SearchStrategy[Any]] = {
+    (e.ContextNoted, "kind"): st.sampled_from(("implementation", "next_step", "skill")),
+    (e.ContextNoted, "step"): _STEP_OR_NONE,
+    (e.DecisionMade, "kind"): st.none()
+    | st.sampled_from(("technology", "architecture", "trade_off", "preference", "constraint")),
+    (e.DecisionMade, "step"): _STEP_OR_NONE,
+    (e.DecisionMade, "title"): WORDS,
+    (e.SessionNoted, "kind"): st.sampled_from(("note", "deviation", "issue")),
+    (e.SessionStarted, "name"): st.sampled_from(("", "evening run")),
+    (e.StepPlanned, "plan"): _LATER_STEPS,
+    (e.TaskAdded, "step"): _STEP_OR_NONE,
+}
+
+#: The field that names the new thing, and the form of its id.
+_NEW: dict[type[e.Event], tuple[str, str]] = {
+    e.DecisionMade: ("decision", "D{:03}"),
+    e.FindingOpened: ("finding", "F{:03}"),
+    e.ErrorRecorded: ("error", "E{:03}"),
+    e.StepFailed: ("error", "E{:03}"),
+    e.BlockerRaised: ("blocker", "block-{:03}"),
+    e.SessionStarted: ("session", "session-{:03}"),
+    e.QuestionOpened: ("question", "OQ-{:03}"),
+    e.TaskAdded: ("task", "T{:03}"),
+}
+
+
+def events_of(cls: type[e.Event]) -> SearchStrategy[e.Event]:
+    """Events of one type, with anything in their fields."""
+    fields = {name: _OWN.get((cls, name), _FIELDS.get(name)) for name in cls.__struct_fields__}
+    missing = [name for name, strategy in fields.items() if strategy is None]
+    if missing:
+        raise LookupError(f"say in strategies what {cls.__name__} has in {', '.join(missing)}")
+    return st.builds(cls, **{name: s for name, s in fields.items() if s is not None})
+
+
+@st.composite
+def histories(draw: st.DrawFn, max_size: int = 20) -> list[e.Event]:
+    """A project that was opened, and what happened to it, in any order."""
+    later = [cls for cls in e.VOCABULARY.values() if cls is not e.ProjectOpened]
+    kinds = draw(st.lists(st.sampled_from(later), max_size=max_size))
+    events = [draw(events_of(e.ProjectOpened)), *(draw(events_of(cls)) for cls in kinds)]
+    return numbered(events)
+
+
+def numbered(events: list[e.Event]) -> list[e.Event]:
+    """The events with fresh ids for whatever they bring into being."""
+    counts: dict[str, int] = {}
+    result = []
+    for event in events:
+        if type(event) in _NEW:
+            name, form = _NEW[type(event)]
+            counts[form] = counts.get(form, 0) + 1
+            event = replace(event, **{name: form.format(counts[form])})
+        result.append(event)
+    return result
+
+
+# -- records and states ----------------------------------------------------------------------
+
+
+class Chain:
+    """Events put on record one after the other, a minute apart."""
+
+    def __init__(self, slug: str, at: int = START) -> None:
+        self.project = Project(slug)
+        self.records: list[Record] = []
+        self.at = at
+
+    def add(
+        self,
+        event: e.Event,
+        actor: str | None = None,
+        session: str | None = None,
+        occurred: int | None = None,
+    ) -> "Chain":
+        """The chain with one more record."""
+        number = len(self.records) + 1
+        draft = Draft(
+            id=f"01940000-0000-7000-8000-{number:012}",
+            type=event.type,
+            data=encode(event),
+            salt=bytes(16),
+            occurred=occurred,
+            actor=actor,
+            session=session,
+        )
+        previous = self.records[-1].hash if self.records else GENESIS
+        record = link(draft, number, self.project.slug, number, previous, self.at)
+        self.records.append(record)
+        self.project = evolve(self.project, record)
+        self.at += MINUTE
+        return self
+
+
+@st.composite
+def projects(draw: st.DrawFn, max_size: int = 20) -> Project:
+    """A state of the apex workflow, folded from a random history."""
+    slug = draw(st.sampled_from(("contoso", "a", "web-shop.v2", "0--x")))
+    chain = Chain(slug)
+    for event in draw(histories(max_size)):
+        chain.add(
+            event,
+            actor=draw(st.one_of(st.none(), st.sampled_from(("ada", "worker-abc")))),
+            session=draw(st.one_of(st.none(), _SESSIONS)),
+            occurred=draw(st.one_of(st.none(), st.integers(0, START))),
+        )
+    return chain.project
