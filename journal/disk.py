@@ -16,7 +16,7 @@ def fsync(path: Path) -> None:
 
 
 def lock(path: Path) -> int:
-    """A descriptor that holds the lock on a file alone; closing it lets go."""
+    """A descriptor that holds the lock on a file alone, until `unlock`."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -24,6 +24,12 @@ def lock(path: Path) -> int:
         os.close(descriptor)
         raise
     return descriptor
+
+
+def unlock(descriptor: int) -> None:
+    """Let go of a lock; closing alone would not, while a forked child has the descriptor too."""
+    fcntl.flock(descriptor, fcntl.LOCK_UN)
+    os.close(descriptor)
 
 
 _peeked: dict[tuple[int, int], int] = {}

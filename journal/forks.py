@@ -1,28 +1,58 @@
-"""A forked child has its parent's locks and connections, and may use none of them."""
+"""A fork may not find a call to SQLite in progress, nor a connection open.
+
+SQLite has mutexes and a list of its file locks in each process. A child that inherits a held mutex
+waits for it for ever, and one that inherits a connection believes in locks that only its parent
+has. So what is open is closed before a fork, and opened again on both sides when it is wanted.
+"""
 
 import os
-from typing import Protocol
-from weakref import WeakSet
+import threading
+from weakref import ref
 
 
-class Forked(Protocol):
-    """Something that begins afresh in a child."""
+class Forkable:
+    """Something that is told of forks."""
 
-    def after_fork(self) -> None:
-        """Let go of what is the parent's."""
+    def hold(self) -> None:
+        """Before a fork: let nothing be in progress, and keep it so."""
 
+    def go_on(self) -> None:
+        """After it, in the parent: let others in again."""
 
-_watched: WeakSet[Forked] = WeakSet()
-
-
-def watch(thing: Forked) -> None:
-    """Have a thing told when it finds itself in a child."""
-    _watched.add(thing)
+    def begin(self) -> None:
+        """After it, in the child: locks may belong to threads that are not here, make new ones."""
 
 
-def _tell() -> None:
-    for thing in list(_watched):
-        thing.after_fork()
+_watched: set[ref[Forkable]] = set()
+_forking = threading.Lock()
+_held: list[Forkable] = []
 
 
-os.register_at_fork(after_in_child=_tell)
+def watch(thing: Forkable) -> None:
+    """Have a thing told of forks for as long as it lives."""
+    _watched.add(ref(thing, _watched.discard))
+
+
+def _before() -> None:
+    _forking.acquire()
+    _held.extend(thing for each in tuple(_watched) if (thing := each()))
+    for thing in _held:
+        thing.hold()
+
+
+def _in_parent() -> None:
+    for thing in _held:
+        thing.go_on()
+    _held.clear()
+    _forking.release()
+
+
+def _in_child() -> None:
+    global _forking
+    for thing in _held:
+        thing.begin()
+    _held.clear()
+    _forking = threading.Lock()
+
+
+os.register_at_fork(before=_before, after_in_parent=_in_parent, after_in_child=_in_child)

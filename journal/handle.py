@@ -55,7 +55,7 @@ class Appended(Struct, frozen=True):
     cautions: tuple[str, ...] = ()
 
 
-class Handle:
+class Handle(forks.Forkable):
     """One project of a journal. Safe from several threads."""
 
     def __init__(self, slug: str, store: Store, cached: Path, clock: Callable[[], int]) -> None:
@@ -63,10 +63,10 @@ class Handle:
         self._store = store
         self._cache = cached
         self._clock = clock
-        self.after_fork()
+        self.begin()
         forks.watch(self)
 
-    def after_fork(self) -> None:
+    def begin(self) -> None:
         """Begin afresh: another thread may have been in the middle of something."""
         self._lock = threading.RLock()
         self._state: Project | None = None

@@ -24,7 +24,7 @@ from journal.store import Store
 from journal.workflows import Workflow, load
 
 
-class Journal:
+class Journal(forks.Forkable):
     """All projects of a workspace. Safe from several threads and several processes."""
 
     def __init__(self, store: Store, folder: Path, clock: Callable[[], int] = now) -> None:
@@ -32,10 +32,10 @@ class Journal:
         self.folder = folder
         self._clock = clock
         self._handles: dict[str, Handle] = {}
-        self.after_fork()
+        self.begin()
         forks.watch(self)
 
-    def after_fork(self) -> None:
+    def begin(self) -> None:
         """Begin afresh: another thread may have held the lock."""
         self._lock = threading.Lock()
 

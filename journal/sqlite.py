@@ -51,17 +51,13 @@ _MOVE_HEAD = """INSERT INTO heads (project, version, hash) VALUES (?,?,?)
 ON CONFLICT (project) DO UPDATE SET version = excluded.version, hash = excluded.hash"""
 
 
-#: Connections of a parent, kept so that no child closes them.
-_ABANDONED: list[tuple[sqlite3.Connection | None, ...]] = []
-
-
 class _Connection(sqlite3.Connection):
     """A connection that remembers which files it is to."""
 
     files: tuple[int, int] = (0, 0)
 
 
-class SqliteStore:
+class SqliteStore(forks.Forkable):
     """A journal in the file `journal.db` of a folder."""
 
     def __init__(self, folder: Path, clock: Callable[[], int] = now) -> None:
@@ -69,21 +65,32 @@ class SqliteStore:
         self._lock_path = folder / "write.lock"
         self._clock = clock
         self._closed = False
-        self._begin()
-        forks.watch(self)
-
-    def _begin(self) -> None:
-        self._reading = threading.Lock()
-        self._writing = threading.RLock()
         self._reader: _Connection | None = None
         self._writer: _Connection | None = None
         self._lock: int | None = None
-        self._depth = 0
+        self.begin()
+        forks.watch(self)
 
-    def after_fork(self) -> None:
-        """In a child: connections and locks are the parent's, and so is closing them."""
-        _ABANDONED.append((self._reader, self._writer))
-        self._begin()
+    # -- forks -------------------------------------------------------------------------------
+
+    def hold(self) -> None:
+        """Wait until nobody reads or writes, and close the connections."""
+        self._writing.acquire()
+        self._reading.acquire()
+        with suppress(JournalUnavailable, sqlite3.Error):
+            self._disconnect()
+
+    def go_on(self) -> None:
+        """Let readers and writers in again."""
+        self._reading.release()
+        self._writing.release()
+
+    def begin(self) -> None:
+        """Have locks of one's own; what the write lock says about the parent stays with it."""
+        self._reading = threading.Lock()
+        self._writing = threading.RLock()
+        self._depth = 0
+        self._release_lock()
 
     # -- opening and closing -----------------------------------------------------------------
 
@@ -237,14 +244,20 @@ class SqliteStore:
     def close(self) -> None:
         """Let go of the connections; the last writer to close checkpoints, so under the lock."""
         self._closed = True
-        with self._reading:
-            if self._reader is not None:
-                self._reader.close()
-                self._reader = None
+        with self._writing, self._reading:
+            self._disconnect()
+            self._release_lock()
+
+    def _disconnect(self) -> None:
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
         if self._writer is not None:
             with self._alone():
                 self._writer.close()
                 self._writer = None
+
+    def _release_lock(self) -> None:
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
@@ -301,14 +314,15 @@ class SqliteStore:
     @contextmanager
     def _alone(self) -> Iterator[None]:
         with self._writing:
-            if self._depth == 0:
+            depth = self._depth
+            if depth == 0:
                 self._take_lock()
-            self._depth += 1
+            self._depth = depth + 1
             try:
                 yield
             finally:
-                self._depth -= 1
-                if self._depth == 0 and self._lock is not None:
+                self._depth = depth
+                if depth == 0 and self._lock is not None:
                     fcntl.flock(self._lock, fcntl.LOCK_UN)
 
     def _take_lock(self) -> None:

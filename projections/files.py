@@ -24,7 +24,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from journal.disk import lock
+from journal.disk import lock, unlock
 from journal.errors import JournalUnavailable
 from journal.events import DriftReverted, Event, ProjectRecovered, RecoveredFile
 from journal.handle import Handle
@@ -356,4 +356,4 @@ def _files_locked(workspace: Workspace) -> Iterator[None]:
     try:
         yield
     finally:
-        os.close(descriptor)
+        unlock(descriptor)

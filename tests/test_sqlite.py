@@ -1,6 +1,7 @@
 """The embedded engine: the contract of every store, and what only SQLite can get wrong."""
 
 import os
+import signal
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator
@@ -238,6 +239,24 @@ def test_use_after_fork(folder: Path) -> None:
     store.append("app", 5, [draft(6)])
     assert [r.id for r in store.read("app")] == [f"id-{n}" for n in range(1, 7)]
     assert list(store.check()) == []
+    store.close()
+
+
+def test_a_fork_under_the_lock(folder: Path) -> None:
+    """A child that was forked while its parent held the lock takes it anew, after the parent."""
+    store = SqliteStore.open(folder)
+    with store.locked():
+        child = os.fork()
+        if child == 0:
+            signal.alarm(60)
+            try:
+                store.append("app", 4, [draft(5)])
+                os._exit(0)
+            finally:
+                os._exit(1)
+        store.append("app", 3, [draft(4)])
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert [r.id for r in store.read("app")] == [f"id-{n}" for n in range(1, 6)]
     store.close()
 
 
