@@ -8,7 +8,16 @@ cd "$folder"
 unset PASSDOWN_PROJECT PASSDOWN_JOURNAL PASSDOWN_ACTOR PASSDOWN_SESSION
 
 say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
-run() { printf '\033[2m$ %s\033[0m\n' "$*"; "$@" 2>&1 || printf '(exit %s)\n' "$?"; }
+# Shown as one would type it: what the shell would take apart stands in quotes.
+run() {
+  typed=
+  for word; do
+    case $word in *[!A-Za-z0-9_./:=-]*) word="'$word'" ;; esac
+    typed="$typed $word"
+  done
+  printf '\033[2m$%s\033[0m\n' "$typed"
+  "$@" 2>&1 || printf '(exit %s)\n' "$?"
+}
 
 say "An orchestrator opens a project."
 run passdown init shop --title "Web Shop" --iac-tool Bicep --branch main
