@@ -5,8 +5,8 @@ from msgspec.structs import replace
 
 from journal import events as e
 from journal.entities import Decision, Project
-from journal.errors import Invalid, NotFound, Rejected
-from journal.rules.names import find_step, new_id, step_or_current
+from journal.errors import Invalid, Rejected
+from journal.rules.names import find, find_step, new_id, step_or_current
 from journal.rules.rule import By, Rules
 
 
@@ -32,12 +32,12 @@ def _says(decision: e.DecisionMade | Decision) -> tuple[object, ...]:
 
 
 def _decision_superseded(p: Project, x: e.DecisionSuperseded, by: By) -> list[e.Event]:
-    for id in filter(None, (x.decision, x.by)):
-        if id not in p.decisions:
-            raise NotFound("decision", id, p.decisions)
+    decision = find("decision", x.decision, p.decisions)
+    by_which = find("decision", x.by, p.decisions).id if x.by else ""
+    x = replace(x, decision=decision.id, by=by_which)
     if x.by == x.decision:
         raise Invalid(f"decision {x.decision} cannot supersede itself", where="$.by")
-    return [] if p.decisions[x.decision].superseded_by == x.by else [x]
+    return [] if decision.superseded_by == x.by else [x]
 
 
 def _question_opened(p: Project, x: e.QuestionOpened, by: By) -> list[e.Event]:
@@ -48,9 +48,8 @@ def _question_opened(p: Project, x: e.QuestionOpened, by: By) -> list[e.Event]:
 def _question_settled(
     p: Project, x: e.QuestionDeferred | e.QuestionResolved, by: By
 ) -> list[e.Event]:
-    question = p.questions.get(x.question)
-    if question is None:
-        raise NotFound("question", x.question, p.questions)
+    question = find("question", x.question, p.questions)
+    x = replace(x, question=question.id)
     reached, words = (
         ("resolved", x.resolution) if isinstance(x, e.QuestionResolved) else ("deferred", x.reason)
     )

@@ -4,8 +4,8 @@ from msgspec.structs import replace
 
 from journal import events as e
 from journal.entities import Project
-from journal.errors import NotFound, Rejected
-from journal.rules.names import find_step, find_task, new_id, step_or_current
+from journal.errors import Rejected
+from journal.rules.names import find, find_step, find_task, new_id, step_or_current
 from journal.rules.rule import By, Rules
 
 
@@ -23,11 +23,8 @@ def _finding_opened(p: Project, x: e.FindingOpened, by: By) -> list[e.Event]:
 
 
 def _finding_resolved(p: Project, x: e.FindingResolved, by: By) -> list[e.Event]:
-    finding = p.findings.get(x.finding)
-    if finding is None:
-        raise NotFound("finding", x.finding, p.open_findings.values())
-    if x.decision and x.decision not in p.decisions:
-        raise NotFound("decision", x.decision, p.decisions)
+    finding = find("finding", x.finding, p.findings, p.open_findings.values())
+    decision = find("decision", x.decision, p.decisions).id if x.decision else ""
     if finding.resolved is not None:
         if x.resolution in ("", finding.resolution):
             return []
@@ -35,7 +32,7 @@ def _finding_resolved(p: Project, x: e.FindingResolved, by: By) -> list[e.Event]
         raise Rejected(
             f"resolve finding {finding.id}", f"it was resolved already: {was}", ["finding open"]
         )
-    return [x]
+    return [replace(x, finding=finding.id, decision=decision)]
 
 
 def _review_recorded(p: Project, x: e.ReviewRecorded, by: By) -> list[e.Event]:
@@ -44,21 +41,18 @@ def _review_recorded(p: Project, x: e.ReviewRecorded, by: By) -> list[e.Event]:
 
 
 def _error_recorded(p: Project, x: e.ErrorRecorded, by: By) -> list[e.Event]:
-    if x.task:
-        find_task(p, x.task)
+    task = find_task(p, x.task).id if x.task else ""
     id = new_id(x.error, "E{:03}", p.errors, "error")
-    return [replace(x, step=step_or_current(p, x.step), error=id)]
+    return [replace(x, step=step_or_current(p, x.step), task=task, error=id)]
 
 
 def _error_resolved(p: Project, x: e.ErrorResolved, by: By) -> list[e.Event]:
-    error = p.errors.get(x.error)
-    if error is None:
-        raise NotFound("error", x.error, p.errors)
+    error = find("error", x.error, p.errors)
     if error.resolved is not None:
         if x.resolution in ("", error.resolution):
             return []
         raise Rejected(f"resolve error {error.id}", f"it was resolved already: {error.resolution}")
-    return [x]
+    return [replace(x, error=error.id)]
 
 
 RULES: Rules = {

@@ -1,7 +1,8 @@
 """Finding what a proposal names, and naming what it makes."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TypeVar
 
 from journal.entities import Blocker, Project, Session, Step, Task
 from journal.errors import Invalid, NotFound, Rejected
@@ -22,18 +23,49 @@ def step_or_current(project: Project, key: str) -> str:
     return find_step(project, key).key if key else project.current
 
 
+T = TypeVar("T")
+
+
+def find(kind: str, id: str, things: Mapping[str, T], offered: Iterable[str] | None = None) -> T:
+    """The thing of that id; the short form of an id does where it can only mean one."""
+    if id in things:
+        return things[id]
+    meant = [known for known in things if id and _is_short_for(id, known)]
+    if len(meant) == 1:
+        return things[meant[0]]
+    if meant:
+        raise Invalid(f"{kind} {id[:60]!r} could be {', '.join(meant[:8])}; say which")
+    raise NotFound(kind, id, things if offered is None else offered)
+
+
+def _is_short_for(id: str, known: str) -> bool:
+    """Whether `7` or `f7` can stand for F007, or the beginning of an id for the whole."""
+    given, whole = id.lower(), known.lower()
+    words, number = _numbered(given)
+    of_words, of_number = _numbered(whole)
+    if number and of_number and words in ("", of_words):
+        return int(number) == int(of_number) and of_words != ""
+    return whole.startswith(given)
+
+
+def _numbered(id: str) -> tuple[str, str]:
+    words = id.rstrip("0123456789")
+    return words, id[len(words) :][-18:]
+
+
 def find_task(project: Project, id: str) -> Task:
     """The task of that id."""
-    if id not in project.tasks:
-        raise NotFound("task", id, project.tasks)
-    return project.tasks[id]
+    return find("task", id, project.tasks)
+
+
+def find_tasks(project: Project, ids: Iterable[str]) -> tuple[str, ...]:
+    """The whole ids of several tasks."""
+    return tuple(find_task(project, id).id for id in ids)
 
 
 def find_blocker(project: Project, id: str) -> Blocker:
     """The blocker of that id."""
-    if id not in project.blockers:
-        raise NotFound("blocker", id, project.blockers)
-    return project.blockers[id]
+    return find("blocker", id, project.blockers)
 
 
 def find_session(project: Project, name: str, by: By) -> Session:
@@ -41,10 +73,7 @@ def find_session(project: Project, name: str, by: By) -> Session:
     wanted = name or by.session or ""
     if not wanted:
         raise Invalid("which session? name it with --session")
-    id = project.session_names.get(wanted)
-    if id is None:
-        raise NotFound("session", wanted, project.session_names)
-    return project.sessions[id]
+    return project.sessions[find("session", wanted, project.session_names)]
 
 
 def new_id(given: str, form: str, taken: Mapping[str, object], kind: str) -> str:

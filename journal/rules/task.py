@@ -4,8 +4,8 @@ from msgspec.structs import replace
 
 from journal import events as e
 from journal.entities import Project, Task, task_status
-from journal.errors import Invalid, NotFound, Rejected
-from journal.rules.names import find_blocker, find_step, find_task, new_id
+from journal.errors import Invalid, Rejected
+from journal.rules.names import find, find_blocker, find_step, find_task, find_tasks, new_id
 from journal.rules.rule import By, Rules
 
 
@@ -20,9 +20,8 @@ def _plan_added(p: Project, x: e.PlanAdded, by: By) -> list[e.Event]:
 
 
 def _plan_moved(p: Project, x: e.PlanStarted | e.PlanCompleted, by: By) -> list[e.Event]:
-    plan = p.plans.get(x.plan)
-    if plan is None:
-        raise NotFound("plan", x.plan, p.plans)
+    plan = find("plan", x.plan, p.plans)
+    x = replace(x, plan=plan.id)
     if isinstance(x, e.PlanStarted):
         if plan.status == "complete":
             raise Rejected(f"start plan {plan.id}", "it is complete")
@@ -34,14 +33,17 @@ def _plan_moved(p: Project, x: e.PlanStarted | e.PlanCompleted, by: By) -> list[
 
 
 def _task_added(p: Project, x: e.TaskAdded, by: By) -> list[e.Event]:
-    if x.plan and x.plan not in p.plans:
-        raise NotFound("plan", x.plan, p.plans)
-    for other in x.depends_on:
-        find_task(p, other)
-    step = find_step(p, x.step).key if x.step else ""
-    if x.plan and not step:
-        step = p.plans[x.plan].step
-    return [replace(x, step=step, task=new_id(x.task, "T{:03}", p.tasks, "task"))]
+    plan = find("plan", x.plan, p.plans) if x.plan else None
+    step = find_step(p, x.step).key if x.step else plan.step if plan else ""
+    return [
+        replace(
+            x,
+            step=step,
+            plan=plan.id if plan else "",
+            depends_on=find_tasks(p, x.depends_on),
+            task=new_id(x.task, "T{:03}", p.tasks, "task"),
+        )
+    ]
 
 
 _TASK_VERBS = {
@@ -75,14 +77,14 @@ def _task_taken(p: Project, x: e.TaskClaimed | e.TaskStarted, by: By) -> list[e.
     waiting = [id for id in task.depends_on if p.tasks[id].status != "done"]
     if waiting:
         raise _refuse_task(p, task, verb, f"it waits on {', '.join(waiting)}")
-    return [x]
+    return [replace(x, task=task.id)]
 
 
 def _task_completed(p: Project, x: e.TaskCompleted, by: By) -> list[e.Event]:
     task = find_task(p, x.task)
     if task_status(p, task) not in ("claimed", "in_progress"):
         raise _refuse_task(p, task, "complete")
-    return [x]
+    return [replace(x, task=task.id)]
 
 
 def _task_blocked(p: Project, x: e.TaskBlocked, by: By) -> list[e.Event]:
@@ -94,34 +96,34 @@ def _task_blocked(p: Project, x: e.TaskBlocked, by: By) -> list[e.Event]:
             raise Invalid(f"what blocks task {task.id}? give a reason, or the id of a blocker")
         id = new_id("", "block-{:03}", p.blockers, "blocker")
         raised = e.BlockerRaised(x.reason, tasks=(task.id,), blocker=id)
-        return [raised, replace(x, blocker=id)]
+        return [raised, replace(x, task=task.id, blocker=id)]
     blocker = find_blocker(p, x.blocker)
     if blocker.status != "active":
         raise Rejected(f"block task {task.id}", f"blocker {blocker.id} is {blocker.status}")
-    return [] if task.id in blocker.tasks else [x]
+    known = task.id in blocker.tasks
+    return [] if known else [replace(x, task=task.id, blocker=blocker.id)]
 
 
 def _task_unblocked(p: Project, x: e.TaskUnblocked, by: By) -> list[e.Event]:
-    return [x] if task_status(p, find_task(p, x.task)) == "blocked" else []
+    task = find_task(p, x.task)
+    return [replace(x, task=task.id)] if task_status(p, task) == "blocked" else []
 
 
 def _task_reset(p: Project, x: e.TaskReset, by: By) -> list[e.Event]:
     task = find_task(p, x.task)
     if task.status == "done":
         raise _refuse_task(p, task, "reset")
-    return [] if task.status == "open" else [x]
+    return [] if task.status == "open" else [replace(x, task=task.id)]
 
 
 def _blocker_raised(p: Project, x: e.BlockerRaised, by: By) -> list[e.Event]:
-    for task in x.tasks:
-        find_task(p, task)
-    return [replace(x, blocker=new_id(x.blocker, "block-{:03}", p.blockers, "blocker"))]
+    id = new_id(x.blocker, "block-{:03}", p.blockers, "blocker")
+    return [replace(x, tasks=find_tasks(p, x.tasks), blocker=id)]
 
 
 def _blocker_bypassed(p: Project, x: e.BlockerBypassed, by: By) -> list[e.Event]:
     blocker = find_blocker(p, x.blocker)
-    for task in x.tasks:
-        find_task(p, task)
+    x = replace(x, blocker=blocker.id, tasks=find_tasks(p, x.tasks))
     if blocker.status == "resolved":
         raise Rejected(f"bypass blocker {blocker.id}", "it is resolved")
     same = (blocker.workaround, blocker.workaround_tasks) == (x.workaround, x.tasks)
@@ -135,7 +137,7 @@ def _blocker_resolved(p: Project, x: e.BlockerResolved, by: By) -> list[e.Event]
             return []
         was = blocker.resolution or "without a word"
         raise Rejected(f"resolve blocker {blocker.id}", f"it was resolved already: {was}")
-    return [x]
+    return [replace(x, blocker=blocker.id)]
 
 
 RULES: Rules = {
