@@ -55,8 +55,7 @@ class NotFound(PassdownError):
         offer = f"; near: {', '.join(self.near)}" if self.near else ""
         if not offer and not hint:
             hint = "see `passdown show`"
-        shown = name if len(name) <= 60 else name[:59] + "…"
-        super().__init__(f"no {kind} {shown!r}{offer}{'; ' + hint if hint else ''}")
+        super().__init__(f"no {kind} {quoted(name)}{offer}{'; ' + hint if hint else ''}")
 
 
 class Rejected(PassdownError):
@@ -122,6 +121,14 @@ class JournalDamaged(JournalError):
 
 class JournalUnavailable(JournalError):
     """The journal cannot be written or read just now: read-only, locked, full disk."""
+
+
+def quoted(value: object) -> str:
+    """A value as a message names it: in quotes if it is text, and not too long."""
+    shown = repr(value)
+    return (
+        shown if len(shown) <= 62 else f"{shown[:60]}…{shown[0] if isinstance(value, str) else ''}"
+    )
 
 
 def near(name: str, known: Iterable[str], limit: int = 8) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ has. So what is open is closed before a fork, and opened again on both sides whe
 
 import os
 import threading
+from contextlib import AbstractContextManager
 from weakref import ref
 
 
@@ -24,13 +25,18 @@ class Forkable:
 
 
 _watched: set[ref[Forkable]] = set()
-_forking = threading.Lock()
+_forking = threading.RLock()
 _held: list[Forkable] = []
 
 
 def watch(thing: Forkable) -> None:
     """Have a thing told of forks for as long as it lives."""
     _watched.add(ref(thing, _watched.discard))
+
+
+def no_fork() -> AbstractContextManager[bool]:
+    """To be held during a call to SQLite that no thing that is watched knows of."""
+    return _forking
 
 
 def _before() -> None:
@@ -52,7 +58,7 @@ def _in_child() -> None:
     for thing in _held:
         thing.begin()
     _held.clear()
-    _forking = threading.Lock()
+    _forking = threading.RLock()
 
 
 os.register_at_fork(before=_before, after_in_parent=_in_parent, after_in_child=_in_child)

@@ -13,7 +13,16 @@ from msgspec import Struct
 
 from journal import cache, forks, ids
 from journal import events as e
-from journal.errors import Conflict, Invalid, JournalDamaged, KeyReused, PassdownError
+from journal.errors import (
+    Conflict,
+    Invalid,
+    JournalDamaged,
+    KeyReused,
+    NotFound,
+    PassdownError,
+    Rejected,
+    quoted,
+)
 from journal.payload import encode
 from journal.record import GENESIS, Draft, Record, flaw
 from journal.rules import By, cautions, decide
@@ -179,13 +188,27 @@ class Handle(forks.Forkable):
         _check(requests, id)
         with self._lock:
             try:
-                return self._attempt(requests, id)
+                return self._try_in_memory(requests, id) or self._attempt(
+                    self._current(), requests, id
+                )
             except Conflict:
                 with self._store.locked():
-                    return self._attempt(requests, id)
+                    return self._attempt(self._current(), requests, id)
 
-    def _attempt(self, requests: Sequence[Request], key: str | None) -> Appended:
-        state = self._current()
+    def _try_in_memory(self, requests: Sequence[Request], key: str | None) -> Appended | None:
+        """What requests come to on the state in memory, where that is the state of now.
+
+        The append finds out; what appends nothing, or is refused, has to be decided on the truth.
+        """
+        if self._state is None:
+            return None
+        try:
+            done = self._attempt(self._state, requests, key)
+        except (Invalid, NotFound, Rejected, KeyReused):
+            return None
+        return done if done.records else None
+
+    def _attempt(self, state: Project, requests: Sequence[Request], key: str | None) -> Appended:
         known = self._store.find(self.slug, key) if key is not None else None
         if known is not None and key is not None:
             return self._repeat(requests, key, known)
@@ -208,7 +231,7 @@ class Handle(forks.Forkable):
             notes += cautions(state, event)
         if not drafts:
             return Appended(self.slug, state.version)
-        records = self._store.append(self.slug, state.version, drafts)
+        records = self._store.append(self.slug, state.version, drafts, state.hash)
         for record in records:
             evolve(state, record)
         self._keep(state)
@@ -394,9 +417,9 @@ def _check(requests: Sequence[Request], id: str | None) -> None:
     for nth, request in enumerate(requests):
         try:
             if not isinstance(request.event, e.Event):
-                raise Invalid(f"{request.event!r:.60} is no event; append one of journal.events")
+                raise Invalid(f"{quoted(request.event)} is no event; append one of journal.events")
             if not _is_moment(request.occurred):
-                raise Invalid(f"occurred is {request.occurred!r:.60}; give it in microseconds")
+                raise Invalid(f"occurred is {quoted(request.occurred)}; give it in microseconds")
             for name in _names(request):
                 if name not in known:
                     _check_name(name)
@@ -417,7 +440,7 @@ def _check_name(name: object) -> None:
     """Actors, sessions and ids are names: printable, of a length that a person can read."""
     if not (isinstance(name, str) and 1 <= len(name) <= 200 and name.isprintable()):
         raise Invalid(
-            f"{name!r:.60} cannot name an actor, session or id; use 1 to 200 printable characters"
+            f"{quoted(name)} cannot name an actor, session or id; use 1 to 200 printable characters"
         )
 
 

@@ -15,7 +15,7 @@ from typing import Unpack
 
 from journal import forks, workspace
 from journal.clock import now
-from journal.errors import Invalid, NotFound
+from journal.errors import Invalid, NotFound, quoted
 from journal.events import ProjectOpened
 from journal.handle import Envelope, Handle
 from journal.record import SLUG
@@ -108,8 +108,8 @@ class Journal(forks.Forkable):
     @staticmethod
     def check_slug(slug: str) -> None:
         """Refuse what cannot name a project."""
-        if not (isinstance(slug, str) and re.fullmatch(SLUG, slug)):
+        if not (isinstance(slug, str) and re.fullmatch(SLUG, slug)) or ".." in slug:
             raise Invalid(
-                f"{slug!r:.60} is not a project name; use 1 to 100 of a-z, 0-9, '.', '_', '-', "
-                "beginning with a letter or digit"
+                f"{quoted(slug)} is not a project name; use 1 to 100 of a-z, 0-9, '.', '_', '-', "
+                "beginning with a letter or digit, without '..'"
             )

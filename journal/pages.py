@@ -1,27 +1,31 @@
-"""The pages of a SQLite file and of its write-ahead log, read without SQLite.
+"""The rows on the pages of a SQLite file and of its write-ahead log, read without SQLite.
 
 (Layout: https://www.sqlite.org/fileformat2.html)
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from journal.disk import peek
+from journal.wal import SIZES, Frame, Log
 
 Value: TypeAlias = bytes | str | int | None
 
 _TABLE_LEAF = 0x0D
 _INDEX_LEAF = 0x0A
-_WAL_HEADER = 32
-_FRAME_HEADER = 24
-_SIZES = (4096, 1024, 2048, 8192, 16384, 32768, 65536, 512)
 
 
-def last_logged(path: Path) -> dict[str, int]:
-    """The highest version of each project that a head in the committed log names."""
+def log_of(path: Path) -> Log:
+    """The write-ahead log of a database file."""
+    return Log(path.with_name(f"{path.name}-wal"))
+
+
+def last_logged(log: Log, frames: Iterable[Frame]) -> dict[str, int]:
+    """The highest version of each project that a head in these frames of the log names."""
     last: dict[str, int] = {}
-    for row in Pages(path).logged():
+    pages = Pages(b"", log)
+    for row in pages.on_frames(frames):
         match row:
             case [str(project), int(version), bytes(hash)] if len(hash) == 32:
                 last[project] = max(version, last.get(project, 0))
@@ -31,53 +35,31 @@ def last_logged(path: Path) -> dict[str, int]:
 class Pages:
     """The pages of a database file, under those of its write-ahead log."""
 
-    def __init__(self, path: Path) -> None:
-        log = peek(path.with_name(f"{path.name}-wal"))
-        self._content = peek(path)
-        self._size = self._page_size(log)
-        self._frames = list(self._committed(log))
-        self._logged = dict(self._frames)
+    def __init__(self, content: bytes, log: Log) -> None:
+        self._content = content
+        self._log = log
+        self._size = log.page_size if log.frames else _page_size(content)
+        self._logged = {frame.page: frame for frame in log.frames}
 
-    def _page_size(self, log: bytes) -> int:
-        if len(log) >= _WAL_HEADER and log[:3] == b"\x37\x7f\x06":
-            named = int.from_bytes(log[8:12], "big")
-        else:
-            named = int.from_bytes(self._content[16:18], "big")
-        if named in _SIZES:
-            return named
-        whole = (size for size in _SIZES if len(self._content) % size == 0)
-        return next(whole, _SIZES[0])
-
-    def _committed(self, log: bytes) -> Iterator[tuple[int, bytes]]:
-        """The log's pages up to its last commit: what follows was never acknowledged.
-
-        Checksums are not asked: SQLite takes a frame that fails for the end of the log, and what
-        was acknowledged after it is still there.
-        """
-        pending: list[tuple[int, bytes]] = []
-        salts = _salts(log)
-        step = _FRAME_HEADER + self._size
-        for start in range(_WAL_HEADER, len(log) - step + 1, step):
-            header = log[start : start + _FRAME_HEADER]
-            if header[8:16] != salts:
-                continue  # of an earlier time, or destroyed
-            page = log[start + _FRAME_HEADER : start + step]
-            pending.append((int.from_bytes(header[:4], "big"), page))
-            if header[4:8] != b"\0\0\0\0":
-                yield from pending
-                pending.clear()
+    @classmethod
+    def of(cls, path: Path) -> "Pages":
+        """The pages of the database at a path."""
+        log = log_of(path)
+        return cls(peek(path), log)
 
     def _page(self, number: int) -> bytes:
+        if frame := self._logged.get(number):
+            return self._log.content(frame)
         start = (number - 1) * self._size
-        return self._logged.get(number) or self._content[start : start + self._size]
+        return self._content[start : start + self._size]
 
-    def logged(self) -> Iterator[list[Value]]:
-        """Whatever can be read as a row on any page of the log."""
-        return (row for _, page in self._frames for row in self._on(page))
+    def on_frames(self, frames: Iterable[Frame]) -> Iterator[list[Value]]:
+        """Whatever can be read as a row on the pages of these frames."""
+        return (row for frame in frames for row in self._on(self._log.content(frame)))
 
     def rows(self) -> Iterator[list[Value]]:
         """Whatever can be read as a row of a table or of an index, on any page."""
-        yield from self.logged()
+        yield from self.on_frames(self._log.frames)
         for start in range(0, len(self._content), self._size):
             yield from self._on(self._content[start : start + self._size])
 
@@ -132,6 +114,14 @@ class Pages:
         return b"".join(parts)
 
 
+def _page_size(content: bytes) -> int:
+    named = int.from_bytes(content[16:18], "big")
+    if named in SIZES:
+        return named
+    whole = (size for size in SIZES if len(content) % size == 0)
+    return next(whole, SIZES[0])
+
+
 def _varint(page: bytes, at: int) -> tuple[int, int]:
     value = 0
     for n in range(9):
@@ -162,14 +152,3 @@ def _value(body: bytes, at: int, kind: int) -> tuple[Value, int]:
         raise ValueError("the row runs past its page")
     value = body[at:end]
     return (value if kind % 2 == 0 else value.decode()), end
-
-
-def _salts(log: bytes) -> bytes:
-    """What every frame of the log repeats; the first frame has it, if the header lies."""
-    order: Literal["little", "big"] = "big" if log[3:4] == b"\x83" else "little"
-    one = two = 0
-    for start in range(0, 24, 8):
-        one = (one + int.from_bytes(log[start : start + 4], order) + two) & 0xFFFFFFFF
-        two = (two + int.from_bytes(log[start + 4 : start + 8], order) + one) & 0xFFFFFFFF
-    sound = log[24:32] == one.to_bytes(4, "big") + two.to_bytes(4, "big")
-    return log[16:24] if sound else log[_WAL_HEADER + 8 : _WAL_HEADER + 16]

@@ -1,6 +1,8 @@
 """Events as the bytes that are stored, and back."""
 
 import re
+from collections.abc import Iterator
+from typing import Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -63,17 +65,29 @@ def parse(tag: str, data: bytes) -> Event:
     """The event that a caller's JSON asks for; the message names the bad field."""
     decoder = _DECODERS.get(tag)
     if decoder is None:
-        raise NotFound("event type", tag, VOCABULARY, hint="see docs/EVENTS.md")
+        nouns = ", ".join(dict.fromkeys(known.partition(".")[0] for known in VOCABULARY))
+        raise NotFound("event type", tag, VOCABULARY, hint=f"there are events of {nouns}")
     try:
         return decoder.decode(data)
     except msgspec.ValidationError as e:
         reason, _, where = str(e).partition(" - at ")
         where = where.strip("`") or "$"
-        raise Invalid(f"{tag}: {reason} at {where}", where=where) from e
+        raise Invalid(f"{tag}: {reason} at {where}{_choices(tag, where)}", where=where) from e
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as e:
         # msgspec takes what follows a lone surrogate for missing and says that the text is cut.
         why = "text with a lone surrogate is not Unicode" if _LONE.search(data) else e
-        raise Invalid(f"{tag}: not valid JSON ({why}); nothing was recorded") from e
+        raise Invalid(f"{tag}: not valid JSON ({why}); send it as UTF-8") from e
+
+
+def _choices(tag: str, where: str) -> str:
+    """What may stand in a field that takes only certain words."""
+    hint = get_type_hints(VOCABULARY[tag]).get(where.removeprefix("$."))
+    words = [word for part in (hint, *get_args(hint)) for word in _words(part)]
+    return f"; it is one of {', '.join(words)}" if words else ""
+
+
+def _words(hint: object) -> Iterator[str]:
+    return (word for word in get_args(hint) if get_origin(hint) is Literal)
 
 
 def _check(tag: str, value: Json, where: str = "$", left: int = MAX_DEPTH) -> None:

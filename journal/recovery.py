@@ -33,8 +33,8 @@ def recover_journal(workspace: Workspace, actor: str | None = None) -> Rebuilt |
             found = salvage(workspace.folder)
             if not any(one.records for one in found):
                 raise type(damage)(
-                    f"{damage}; no record can be salvaged: restore it from a backup, or move "
-                    f"{workspace.folder} away to begin anew"
+                    f"no record can be salvaged from {store.path}: restore it from a backup, or "
+                    f"move {workspace.folder} away to begin anew"
                 )
             aside = _aside(workspace)
             store.rebuild([one.records for one in found if one.records], aside)

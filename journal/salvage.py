@@ -54,7 +54,7 @@ def salvage(folder: Path) -> list[Salvaged]:
 
 def _rows(folder: Path) -> Iterator[list[Value]]:
     for path in (folder / "journal.db", *sorted(folder.glob(f"{NEW}*"))):
-        yield from Pages(path).rows()
+        yield from Pages.of(path).rows()
 
 
 class _Link(Struct, frozen=True):

@@ -9,7 +9,6 @@ import fcntl
 import os
 import secrets
 import sqlite3
-import stat
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
@@ -17,29 +16,22 @@ from pathlib import Path
 
 from journal import forks
 from journal.clock import now
+from journal.connection import Connection, ends_before, open_reader, open_writer
 from journal.disk import fsync, lock
 from journal.errors import (
     Conflict,
     JournalDamaged,
-    JournalError,
-    JournalForeign,
-    JournalMissing,
-    JournalNewer,
     JournalUnavailable,
 )
-from journal.pages import last_logged
+from journal.explained import explained
+from journal.pages import last_logged, log_of
 from journal.record import GENESIS, Draft, Record, link
-from journal.schema import APPLICATION, FORMAT, STATEMENTS, migrate
+from journal.schema import STATEMENTS, migrate
 from journal.store import Flaw, Head
 
-_WAS_ONE = (
-    "nothing was changed: restore a backup, or if it was a journal once, `passdown recover "
-    "--journal` salvages what is readable"
-)
 _CHUNK = 1000
 #: What the name of a journal begins with while it is being made.
 NEW = "journal.db.new-"
-_NO_SHM = ("SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_IOERR", "SQLITE_FULL")
 _COLUMNS = (
     "position, project, version, id, type, data, salt, commitment, "
     "at, occurred, actor, session, cause, hash"
@@ -47,14 +39,21 @@ _COLUMNS = (
 _INSERT = f"INSERT INTO records ({_COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
 _HEAD = """SELECT h.version, h.hash, r.at FROM heads h
 LEFT JOIN records r ON r.project = h.project AND r.version = h.version WHERE h.project = ?"""
+#: Every project that has a head or records, found with one look into the index for each.
+_HEADS = """WITH RECURSIVE recorded(project) AS (
+  SELECT min(project) FROM records
+  UNION ALL
+  SELECT (SELECT min(project) FROM records WHERE project > recorded.project)
+  FROM recorded WHERE project IS NOT NULL
+), known AS (
+  SELECT project FROM recorded WHERE project IS NOT NULL UNION SELECT project FROM heads
+)
+SELECT k.project, h.version, h.hash FROM known k LEFT JOIN heads h ON h.project = k.project
+ORDER BY k.project"""
+_ANY = "SELECT 1 FROM records WHERE project = ? LIMIT 1"
+_LAST = "SELECT max(version) FROM records WHERE project = ?"
 _MOVE_HEAD = """INSERT INTO heads (project, version, hash) VALUES (?,?,?)
 ON CONFLICT (project) DO UPDATE SET version = excluded.version, hash = excluded.hash"""
-
-
-class _Connection(sqlite3.Connection):
-    """A connection that remembers which files it is to."""
-
-    files: tuple[int, int] = (0, 0)
 
 
 class SqliteStore(forks.Forkable):
@@ -65,8 +64,8 @@ class SqliteStore(forks.Forkable):
         self._lock_path = folder / "write.lock"
         self._clock = clock
         self._closed = False
-        self._reader: _Connection | None = None
-        self._writer: _Connection | None = None
+        self._reader: Connection | None = None
+        self._writer: Connection | None = None
         self._lock: int | None = None
         self.begin()
         forks.watch(self)
@@ -129,7 +128,7 @@ class SqliteStore(forks.Forkable):
         """A whole journal under another name."""
         fresh = self.path.with_name(f"{NEW}{secrets.token_hex(4)}")
         try:
-            with self._explained("create the journal"):
+            with explained(self.path, "create the journal"):
                 _fill(fresh, chains)
         except BaseException:
             for part in fresh.parent.glob(f"{fresh.name}*"):
@@ -138,7 +137,7 @@ class SqliteStore(forks.Forkable):
         return fresh
 
     def _put_in_place(self, fresh: Path) -> None:
-        with self._explained("create the journal"):
+        with explained(self.path, "create the journal"):
             os.rename(fresh, self.path)
             # From now on a folder without journal.db has lost one: `workspace.create` looks here.
             self._lock_path.write_text("a journal was made here\n")
@@ -146,96 +145,13 @@ class SqliteStore(forks.Forkable):
             for leftover in self.path.parent.glob(f"{NEW}*"):
                 leftover.unlink()
 
-    def _look(self) -> None:
-        """Refuse what cannot be a journal before SQLite touches it.
-
-        By its status only: opening and closing the file here would drop SQLite's locks on it.
-        """
-        try:
-            found = os.stat(self.path)
-        except FileNotFoundError:
-            raise JournalMissing(
-                f"there is no journal at {self.path}; restore it from a backup, or see "
-                "`passdown recover --journal`"
-            ) from None
-        except OSError as e:
-            raise JournalUnavailable(
-                f"the journal {self.path} cannot be read: {e.strerror}; check its permissions"
-            ) from e
-        if stat.S_ISDIR(found.st_mode):
-            raise JournalForeign(
-                f"{self.path} is a folder, not a journal; move it away and restore the journal"
-            )
-        if not found.st_size:
-            raise JournalForeign(f"{self.path} is empty; {_WAS_ONE}")
-
-    def _usable(self, connection: _Connection) -> bool:
-        """Whether a connection is to the files at their place now.
-
-        A journal can be restored under a connection, and its log can be deleted: whoever opens and
-        closes the file in this process drops SQLite's locks, and the next process to close takes
-        itself for the last.
-        """
-        return connection.files == self._files()
-
-    def _files(self) -> tuple[int, int]:
-        log = self.path.with_name("journal.db-wal")
-        return _inode(self.path), _inode(log)
-
-    def _connect(self, mode: str) -> _Connection:
-        self._look()
-        name = str(self.path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-        connection = sqlite3.connect(
-            f"file:{name}?{mode}",
-            uri=True,
-            timeout=5,
-            isolation_level=None,
-            check_same_thread=False,
-            cached_statements=32,
-            factory=_Connection,
-        )
-        application = connection.execute("PRAGMA application_id").fetchone()[0]
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
-        if application != APPLICATION:
-            connection.close()
-            raise JournalForeign(
-                f"{self.path} is a SQLite database of another program; move it away and restore "
-                "the journal"
-            )
-        if version > FORMAT:
-            connection.close()
-            raise JournalNewer(
-                f"{self.path} has format {version}, this Passdown knows {FORMAT}; upgrade passdown"
-            )
-        connection.files = self._files()
-        return connection
-
     @contextmanager
     def _read(self) -> Iterator[sqlite3.Connection]:
         self._check_open()
-        with self._reading, self._explained("read the journal"):
-            if self._reader is None or not self._usable(self._reader):
-                self._reader = self._open_reader()
+        with self._reading, explained(self.path, "read the journal"):
+            if self._reader is None or not self._reader.usable:
+                self._reader = open_reader(self.path)
             yield self._reader
-
-    def _open_reader(self) -> _Connection:
-        try:
-            return self._connect("mode=ro")
-        except sqlite3.OperationalError as e:
-            # In a folder that cannot be written, or on a full disk, SQLite cannot make the -shm
-            # that WAL mode wants. Without a -wal there is nothing it would be needed for.
-            wal = self.path.with_name("journal.db-wal")
-            if not e.sqlite_errorname.startswith(_NO_SHM) or (wal.exists() and wal.stat().st_size):
-                raise
-            return self._connect("immutable=1")
-
-    def _open_writer(self) -> _Connection:
-        connection = self._connect("mode=rw")
-        # An automatic checkpoint runs inside COMMIT, and so under our lock: no commit races it.
-        connection.execute("PRAGMA wal_autocheckpoint = 1000")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA secure_delete = ON")
-        return connection
 
     def _check_open(self) -> None:
         if self._closed:
@@ -267,8 +183,11 @@ class SqliteStore(forks.Forkable):
     def heads(self) -> list[Head]:
         """The head of every project, by name."""
         with self._read() as connection:
-            rows = connection.execute("SELECT project, version, hash FROM heads ORDER BY project")
-            return [Head(*row) for row in rows]
+            rows = connection.execute(_HEADS).fetchall()
+        for project, version, _ in rows:
+            if version is None:
+                raise _headless(project)
+        return [Head(*row) for row in rows]
 
     def head(self, project: str) -> Head | None:
         """The head of one project; None if it has no records."""
@@ -276,6 +195,8 @@ class SqliteStore(forks.Forkable):
             row = connection.execute(
                 "SELECT project, version, hash FROM heads WHERE project = ?", (project,)
             ).fetchone()
+            if row is None and connection.execute(_ANY, (project,)).fetchone():
+                raise _headless(project)
         return Head(*row) if row else None
 
     def read(self, project: str, after: int = 0, upto: int | None = None) -> Iterator[Record]:
@@ -337,17 +258,26 @@ class SqliteStore(forks.Forkable):
                 "nothing was recorded: mend that and ask again"
             ) from e
 
-    def append(self, project: str, expected: int, drafts: Sequence[Draft]) -> list[Record]:
-        """Append all or nothing, durably, if the project is at `expected`; else raise Conflict."""
-        with self.locked(), self._explained(f"append to {project}"):
-            if self._writer is None or not self._usable(self._writer):
-                self._writer = self._open_writer()
+    def append(
+        self,
+        project: str,
+        expected: int,
+        drafts: Sequence[Draft],
+        previous: bytes | None = None,
+    ) -> list[Record]:
+        """Append all or nothing, durably, if the project is at `expected`; else raise Conflict.
+
+        With `previous`, the record at that version must also have this hash.
+        """
+        with self.locked(), explained(self.path, f"append to {project}"):
+            if self._writer is None or not self._writer.usable:
+                with self._read():  # which finds the log sound, or says that it is not
+                    self._writer = open_writer(self.path)
             connection = self._writer
             connection.execute("BEGIN IMMEDIATE")
             try:
-                records = self._insert(connection, project, expected, drafts)
+                records = self._insert(connection, project, expected, drafts, previous)
                 connection.execute("COMMIT")
-                connection.files = self._files()
             except BaseException:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
@@ -360,6 +290,7 @@ class SqliteStore(forks.Forkable):
         project: str,
         expected: int,
         drafts: Sequence[Draft],
+        known: bytes | None,
     ) -> list[Record]:
         row = connection.execute(_HEAD, (project,)).fetchone()
         version, previous, last = row or (0, GENESIS, 0)
@@ -371,6 +302,10 @@ class SqliteStore(forks.Forkable):
                 version=version,
             )
         if version != expected:
+            if connection.execute(_LAST, (project,)).fetchone()[0] not in (version, None):
+                raise _headless(project)
+            raise Conflict(project, expected, version)
+        if known not in (previous, None):
             raise Conflict(project, expected, version)
         at = max(self._clock(), last)
         position = connection.execute("SELECT max(position) FROM records").fetchone()[0] or 0
@@ -389,11 +324,8 @@ class SqliteStore(forks.Forkable):
 
     def check(self) -> Iterator[Flaw]:
         """What SQLite finds wrong, a schema that is not ours, records that no head accounts for."""
-        with self._quiet():
-            with self._explained("read the journal"):
-                logged = last_logged(self.path)
-            with self._read() as connection:
-                flaws = list(self._check(connection, logged))
+        with self._quiet(), self._read() as connection:
+            flaws = list(self._check(connection))
         yield from flaws
 
     @contextmanager
@@ -404,7 +336,7 @@ class SqliteStore(forks.Forkable):
                 stack.enter_context(self._alone())
             yield
 
-    def _check(self, connection: sqlite3.Connection, logged: dict[str, int]) -> Iterator[Flaw]:
+    def _check(self, connection: sqlite3.Connection) -> Iterator[Flaw]:
         try:
             for (message,) in connection.execute("PRAGMA integrity_check(100)"):
                 if message != "ok":
@@ -422,56 +354,21 @@ class SqliteStore(forks.Forkable):
             for project, version, head in stray:
                 what = f"{project!s} ends at version {version}, its head says {head or 'nothing'}"
                 yield Flaw(what, project=str(project), version=head)
-            heads = dict(connection.execute("SELECT project, version FROM heads"))
-            for project, version in logged.items():
-                if isinstance(heads.get(project, 0), int) and version > heads.get(project, 0):
-                    what = (
-                        f"{project} ends at version {heads.get(project, 0)}, and its log, which "
-                        f"cannot be read to the end, has version {version}"
-                    )
-                    yield Flaw(what, project, heads.get(project, 0) + 1)
+            log = log_of(self.path)
+            for project, version in last_logged(log, log.frames).items():
+                if ends_before(connection, project, version) and not log.is_sound():
+                    what = f"the log has version {version} of {project} where SQLite cannot read it"
+                    yield Flaw(what, project)
         except (sqlite3.Error, UnicodeDecodeError) as e:
             yield Flaw(f"SQLite: {e}")
 
-    @contextmanager
-    def _explained(self, doing: str) -> Iterator[None]:
-        """SQLite's errors, and the disk's, in the words of this house."""
-        try:
-            yield
-        except OSError as e:
-            raise JournalUnavailable(
-                f"cannot {doing} ({self.path}): {e.strerror}; nothing was recorded"
-            ) from e
-        except (sqlite3.Error, UnicodeDecodeError) as e:
-            # What SQLite says of a damaged schema may itself not be text.
-            raise self._explain(e, doing) from e
 
-    def _explain(self, error: sqlite3.Error | UnicodeDecodeError, doing: str) -> JournalError:
-        name = getattr(error, "sqlite_errorname", "") or ""
-        where = f"cannot {doing} ({self.path})"
-        if name == "SQLITE_FULL":
-            return JournalUnavailable(f"{where}: the disk is full; nothing was recorded")
-        if name.startswith("SQLITE_BUSY"):
-            return JournalUnavailable(f"{where}: another program holds it; try again")
-        if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
-            return JournalUnavailable(
-                f"{where}: {error}; nothing was recorded: make the file and its folder writable"
-            )
-        if name.startswith("SQLITE_IOERR"):
-            return JournalUnavailable(f"{where}: {error}; check the disk, nothing was recorded")
-        if name == "SQLITE_NOTADB":
-            return JournalForeign(f"{self.path} is not a SQLite database; {_WAS_ONE}")
-        return JournalDamaged(
-            f"{where}: {error}; `passdown verify` names the damage, "
-            "`passdown recover --journal` salvages what is readable"
-        )
-
-
-def _inode(path: Path) -> int:
-    try:
-        return os.stat(path).st_ino
-    except FileNotFoundError:
-        return 0
+def _headless(project: str) -> JournalDamaged:
+    return JournalDamaged(
+        f"the head of {project} does not account for its records; `passdown verify` names the "
+        "damage, `passdown recover --journal` salvages what is readable",
+        project=project,
+    )
 
 
 def _fill(path: Path, chains: Iterable[Sequence[Record]]) -> None:

@@ -43,8 +43,17 @@ class Store(Protocol):
     def find(self, project: str, id: str) -> Record | None:
         """The record of a project that has this id."""
 
-    def append(self, project: str, expected: int, drafts: Sequence[Draft]) -> list[Record]:
-        """Append all or nothing, durably, if the project is at `expected`; else raise Conflict."""
+    def append(
+        self,
+        project: str,
+        expected: int,
+        drafts: Sequence[Draft],
+        previous: bytes | None = None,
+    ) -> list[Record]:
+        """Append all or nothing, durably, if the project is at `expected`; else raise Conflict.
+
+        With `previous`, the record at that version must also have this hash.
+        """
 
     def locked(self) -> AbstractContextManager[None]:
         """Keep every other writer out meanwhile; appends inside join in."""

@@ -66,7 +66,7 @@ def create(root: Path) -> Workspace:
     """The workspace of a folder, made if it is not there; it hides itself from git."""
     folder = root.absolute() / FOLDER
     if folder.is_dir():
-        if not os.path.lexists(folder / "journal.db") and _was_used(folder):
+        if not os.path.lexists(folder / "journal.db") and was_used(folder):
             raise JournalMissing(
                 f"{folder} was in use and its journal.db is gone, so no empty one is put in its "
                 "place; restore it from a backup, or move that folder away to begin anew"
@@ -82,11 +82,18 @@ def create(root: Path) -> Workspace:
     return Workspace(folder)
 
 
-def _was_used(folder: Path) -> bool:
+def was_used(folder: Path) -> bool:
     """Whether a journal was ever made here: the write lock says so, and all that comes later."""
-    later = any((folder / name).exists() for name in ("files.lock", "ledger.json", "cache", "lost"))
-    lock = folder / "write.lock"
-    return later or (lock.exists() and lock.stat().st_size > 0)
+    try:
+        later = ("files.lock", "ledger.json", "cache", "lost")
+        lock = folder / "write.lock"
+        return any((folder / name).exists() for name in later) or (
+            lock.exists() and lock.stat().st_size > 0
+        )
+    except OSError as e:
+        raise JournalUnavailable(
+            f"{folder} cannot be read: {e.strerror}; check its permissions"
+        ) from e
 
 
 def _named() -> Path | None:

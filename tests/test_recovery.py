@@ -160,6 +160,18 @@ def test_an_edit_is_reverted_when_asked_and_kept(place: Place, dialect: str) -> 
     assert place.statuses() == {"fresh"}
 
 
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_an_old_file_that_was_cut_without_a_ledger(place: Place, dialect: str) -> None:
+    """Half of what was written a while ago is no edit, though nothing says what it was."""
+    path = projections(place.folder)[dialect]
+    place.handle.open_finding("recorded and not yet written")
+    corrupt(path, "halved", random.Random(1))
+    (place.workspace.folder / "ledger.json").unlink()
+    assert place.status(path) == "corrupt"
+    place.sync(recover=True)
+    assert place.statuses() == {"fresh"}
+
+
 def test_ledger_and_cache_can_go_at_any_time(place: Place) -> None:
     """Without ledger and cache the state, the files and their standing are the same."""
     place.handle.append(*(FindingOpened(f"Lücke {n}") for n in range(400)))
@@ -283,7 +295,8 @@ def test_of_half_a_file_the_records_before_the_cut_are_salvaged(
 
 @pytest.mark.parametrize("damage", ["flip", "zeroed frame", "header"])
 def test_a_damaged_log_is_found_and_salvaged(tmp_path: Path, damage: str) -> None:
-    """SQLite takes a bad frame for the end of its log; what was acknowledged after it is found."""
+    """SQLite takes a bad frame for the end of its log, and would write over what is behind it:
+    nothing is read or recorded then, and what was acknowledged is found."""
     with Journal.create(tmp_path) as journal:
         journal.open_project(PROJECT)
     child = os.fork()
@@ -306,7 +319,9 @@ def test_a_damaged_log_is_found_and_salvaged(tmp_path: Path, damage: str) -> Non
     wal.write_bytes(content)
     (tmp_path / ".passdown" / "journal.db-shm").unlink(missing_ok=True)
 
-    assert _run(tmp_path, "verify").returncode == 1
+    for command in (["verify"], ["show"], ["finding", "open", "over it"]):
+        assert _run(tmp_path, *command).returncode == 7, command
+    assert wal.read_bytes() == content
     done = _run(tmp_path, "recover", "--journal")
     assert done.returncode == 0, done.stderr
     with Journal.open(tmp_path) as journal:

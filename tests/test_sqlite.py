@@ -13,6 +13,7 @@ from store_contract import StoreContract, draft
 
 from journal.clock import now
 from journal.errors import (
+    JournalDamaged,
     JournalError,
     JournalForeign,
     JournalMissing,
@@ -248,6 +249,7 @@ def test_a_fork_under_the_lock(folder: Path) -> None:
     with store.locked():
         child = os.fork()
         if child == 0:
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
             signal.alarm(60)
             try:
                 store.append("app", 4, [draft(5)])
@@ -287,3 +289,38 @@ def test_errors_are_in_our_words(folder: Path) -> None:
     (folder / "journal.db").write_bytes(content)
     with pytest.raises(JournalError):
         list(SqliteStore.open(folder).read("app"))
+
+
+def test_a_commit_that_was_killed_is_no_damage(folder: Path) -> None:
+    """A log that goes on behind what SQLite shows is read, if it is sound to its end."""
+    store = SqliteStore.open(folder)
+    store.append("app", 3, [draft(4)])
+    wal, index = folder / "journal.db-wal", folder / "journal.db-shm"
+    before = index.read_bytes()
+    store.append("app", 4, [draft(5)])
+    logged = wal.read_bytes()
+    copy = folder / "copy"
+    copy.mkdir()
+    for path, content in ((wal, logged), (index, before), (store.path, store.path.read_bytes())):
+        (copy / path.name).write_bytes(content)
+    other = SqliteStore.open(copy)
+    assert list(other.check()) == []
+    other.close()
+    store.close()
+
+
+@pytest.mark.parametrize(
+    "damage", ["DELETE FROM heads", "UPDATE heads SET version = 2", "UPDATE heads SET version = 9"]
+)
+def test_a_head_that_lies(folder: Path, raw: sqlite3.Connection, damage: str) -> None:
+    """Records that their head does not account for are damage, never an empty journal."""
+    raw.execute(damage)
+    store = SqliteStore.open(folder)
+    with pytest.raises(JournalDamaged, match="app"):
+        store.append("app", 3, [draft(4)])
+    if damage.startswith("DELETE"):
+        with pytest.raises(JournalDamaged, match="app"):
+            store.head("app")
+        with pytest.raises(JournalDamaged, match="app"):
+            store.heads()
+    store.close()
