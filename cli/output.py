@@ -1,5 +1,6 @@
 """Printing. stdout is data only; whatever is said about it goes to stderr."""
 
+import contextlib
 import os
 import re
 import sys
@@ -41,7 +42,8 @@ def raw(content: bytes) -> None:
 
 def note(text: str) -> None:
     """One sentence beside the output."""
-    print(f"passdown: {text}", file=sys.stderr)
+    with contextlib.suppress(OSError):  # there is nowhere left to complain to
+        print(f"passdown: {text}", file=sys.stderr, flush=True)
 
 
 def _write(text: str) -> None:

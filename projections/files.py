@@ -40,6 +40,8 @@ Status: TypeAlias = Literal[
 _KEPT = ("drifted", "ahead")
 
 _SETTLED = 1.0
+#: Of so many versions the beginnings are known without a ledger.
+_REMEMBERED = 20
 
 
 class FileState(Struct, frozen=True):
@@ -132,7 +134,7 @@ class _Desk(Struct):
                 self.project = self.handle.state  # somebody recorded and wrote it meanwhile
                 status, _, _ = self.look(target)
         except (_Unusable, OSError) as e:
-            return FileState(target.dialect.name, target.path, "unusable", problem=_why(e))
+            return _unusable(target, e)
         problem = self.problem(target, status)
         return FileState(target.dialect.name, target.path, status, problem=problem)
 
@@ -166,7 +168,7 @@ class _Desk(Struct):
                 written = status != "fresh"
                 return FileState(target.dialect.name, target.path, status, written, kept)
         except (_Unusable, OSError) as e:
-            return FileState(target.dialect.name, target.path, "unusable", problem=_why(e))
+            return _unusable(target, e)
 
     def clear_leftovers(self, path: Path) -> None:
         """Make room beside a file, and keep what is not ours.
@@ -245,9 +247,18 @@ class _Desk(Struct):
         if not target.dialect.intact(content):
             # What still ends in our stamp was not cut off: somebody is at work on it.
             return not (_is_text(content) and stamp.read(content))
-        if entry is None or not 0 < entry.version < self.project.version:
+        if stamp.read(content):
             return False
-        return target.dialect.render(self.handle.at(entry.version)).startswith(content)
+        past = [entry.version] if entry else self._recent()
+        return any(
+            target.dialect.render(self.handle.at(version)).startswith(content)
+            for version in past
+            if 0 < version < self.project.version
+        )
+
+    def _recent(self) -> list[int]:
+        """The versions that a file may be of, where no ledger says which: the last of them."""
+        return list(range(self.project.version - 1, 0, -1))[:_REMEMBERED]
 
     def problem(self, target: Target, status: Status) -> str:
         match status:
@@ -336,11 +347,11 @@ def _set_aside(workspace: Workspace, name: str, content: bytes) -> str:
     return os.path.relpath(kept, workspace.root)
 
 
-def _why(error: Exception) -> str:
+def _unusable(target: Target, error: Exception) -> FileState:
+    why = str(error)
     if isinstance(error, OSError):
-        place = error.filename or "a file"
-        return f"{place} cannot be used: {error.strerror}; mend that and run `passdown sync`"
-    return str(error)
+        why = f"{target.path} cannot be used: {error.strerror}; mend that and run `passdown sync`"
+    return FileState(target.dialect.name, target.path, "unusable", problem=why)
 
 
 @contextmanager

@@ -51,7 +51,7 @@ def targets(root: Path, project: str) -> list[Target]:
             template = chosen.path or dialect.path
             path = _allowed(template.replace("{project}", project), name)
             found.append(Target(dialect, path, "{project}" not in template))
-    _check_apart(found)
+    _check_apart(root, found)
     return found
 
 
@@ -63,20 +63,25 @@ def _allowed(path: str, name: str) -> str:
     return normal
 
 
-def _check_apart(found: list[Target]) -> None:
+def _check_apart(root: Path, found: list[Target]) -> None:
+    """Refuse two projections at one place, whichever links lead there, also as a backup."""
     names: dict[str, str] = {}
     for target in found:
         name = target.dialect.name
-        other = names.setdefault(target.path, name)
-        if other != name:
-            raise Invalid(
-                f"{FILE}: {other} and {name} would both be written to {target.path}; "
-                "give each a path of its own"
-            )
+        place = os.path.realpath(root / target.path)
+        for taken in (place, f"{place}.bak"):
+            other = names.setdefault(taken, name)
+            if other != name:
+                raise Invalid(
+                    f"{FILE}: {other} and {name} would both be written to {target.path}; "
+                    "give each a path of its own"
+                )
 
 
 def _read(path: Path) -> _Settings:
     try:
+        if not path.is_file() and path.exists():
+            raise Invalid(f"{FILE} is not a regular file; put the settings into one")
         text = path.read_bytes()
     except FileNotFoundError:
         return _Settings()

@@ -90,6 +90,8 @@ UNKNOWN = {
     "step start 3_4": "3_5",
     "finding resolve F003": "near: F002",
     "append findin.opened": "near: finding.opened",
+    "append nonsense": "there are events of ",
+    "finding open two --step 77": "no step '77'",
 }
 
 
@@ -136,7 +138,7 @@ def test_a_command_line_that_is_wrong(shop: Path, command: str) -> None:
 
 # -- init ------------------------------------------------------------------------------------
 
-NAMES = ("a/b", "..", "../x", "Shop", LONG, "", "-a", ".a", "größe", "a\nb", "a\n", "a b")
+NAMES = ("a/b", "..", "a..b", "../x", "Shop", LONG, "", "-a", ".a", "größe", "a\nb", "a\n", "a b")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -231,6 +233,7 @@ PAYLOADS = {
     "wrong type inside": ("task.added", '{"title": "x", "depends_on": [1]}', "$.depends_on[0]"),
     "unknown field": ("finding.opened", '{"title": "x", "nope": 1}', "`nope`"),
     "missing field": ("finding.opened", "{}", "`title`"),
+    "unknown word": ("error.recorded", '{"message": "m", "kind": "x"}', "timeout, file_conflict"),
     "empty text": ("finding.opened", '{"title": ""}', "$.title"),
     "not JSON": ("finding.opened", "title: x", "JSON"),
     "cut short": ("finding.opened", '{"title": "x"', "JSON"),
@@ -254,6 +257,13 @@ def test_a_payload_that_is_wrong(shop: Path, kind: str) -> None:
     refuses(shop, INVALID, (word,), "append", type, payload)
     line = f'{{"type": "{type}", "data": {payload}}}'.encode()
     refuses(shop, INVALID, ("line 2: ",), "append", "-", stdin=LINE + line)
+
+
+def test_escapes_do_not_count(shop: Path) -> None:
+    """The limit is that of the payload, however the line of a stream spells it."""
+    line = json.dumps({"type": "finding.opened", "data": {"title": "t", "detail": "é" * 400_000}})
+    assert len(line) > 2_000_000
+    good(shop, "append", "-", stdin=line.encode())
 
 
 @pytest.mark.parametrize("size", [1 << 20, 1 << 21])
@@ -449,6 +459,33 @@ def test_a_named_folder_without_a_journal(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["empty"]
 
 
+def test_a_workspace_whose_journal_was_never_made(tmp_path: Path) -> None:
+    """What an init that failed leaves does not look like a journal that was lost."""
+    (tmp_path / ".passdown").mkdir()
+    (tmp_path / ".passdown/write.lock").touch()
+    one_sentence(quick(tmp_path, "show"), MISSING, "yet; `passdown init PROJECT`")
+    good(tmp_path, "init", "shop")
+
+
+def test_a_workspace_that_cannot_be_entered(shop: Path) -> None:
+    """Permissions are what the message is about."""
+    (shop / ".passdown").chmod(0)
+    said = run(shop, "init", "other", before=unprivileged)
+    (shop / ".passdown").chmod(0o700)
+    one_sentence(said, UNAVAILABLE, "check its permissions")
+
+
+def test_a_log_that_stayed_read_only(shop: Path) -> None:
+    """The message names the file that cannot be written, not the one that can."""
+    database = shop / ".passdown/journal.db"
+    database.chmod(0o444)
+    one_sentence(run(shop, "finding", "open", "x", before=unprivileged), UNAVAILABLE)
+    database.chmod(0o644)
+    said = run(shop, "finding", "open", "x", before=unprivileged)
+    if said.code:
+        one_sentence(said, UNAVAILABLE, "journal.db-")
+
+
 @pytest.mark.parametrize("command", ["show", "init zoo"])
 def test_a_current_folder_that_is_gone(tmp_path: Path, command: str) -> None:
     """In a folder that was deleted there is no journal, and none is made."""
@@ -469,8 +506,24 @@ SETTINGS = {
     "outside": (OWN.format("../x"), INVALID, "not inside the workspace"),
     "absolute": (OWN.format("/tmp/x"), INVALID, "not inside the workspace"),
     "the journal": (OWN.format(".passdown/journal.db"), INVALID, ".passdown"),
+    "a backup": (OWN.format("agent-output/{project}/00-handoff.md.bak"), INVALID, "00-handoff"),
     "two at one path": (OWN.format("agent-output/{project}/00-handoff.md"), INVALID, "00-handoff"),
 }
+
+
+def test_two_projections_at_one_place(shop: Path) -> None:
+    """A link does not hide that two projections would be written to one file."""
+    (shop / "real").mkdir()
+    (shop / "link").symlink_to("real")
+    text = OWN.format("real/a.md") + '[projections.handoff]\npath = "link/a.md"\n'
+    (shop / "passdown.toml").write_text(text)
+    refuses(shop, INVALID, ("would both be written to",), "sync")
+
+
+def test_settings_in_a_pipe(shop: Path) -> None:
+    """passdown.toml is not waited for where it is no file."""
+    os.mkfifo(shop / "passdown.toml")
+    one_sentence(run(shop, "verify"), INVALID, "is not a regular file")
 
 
 def recorded_unsynced(folder: Path) -> str:
@@ -533,7 +586,9 @@ def test_a_reader_that_has_gone(shop: Path, as_json: Args) -> None:
 
 
 @pytest.mark.parametrize("to", [">/dev/full", ">&-"])
-@pytest.mark.parametrize("args", ["show", "show --as handoff", "show -p zzz --json", "--version"])
+@pytest.mark.parametrize(
+    "args", ["show", "show --as handoff", "show -p zzz --json", "--version", "-h"]
+)
 def test_an_output_that_takes_nothing(shop: Path, args: str, to: str) -> None:
     """Where nothing can be printed there is no traceback and no talk of a defect."""
     said = shell(shop, f'"$0" -m passdown {args} {to}')
@@ -548,6 +603,11 @@ def test_a_recording_that_cannot_be_printed(shop: Path, to: str) -> None:
     said = shell(shop, f'"$0" -m passdown finding open new {to}')
     assert "F003" in good(shop, "log", "-n", "1").out
     assert said.code == exits.OK, said
+
+
+def test_a_complaint_that_cannot_be_printed(shop: Path) -> None:
+    """The exit code is right, also if nobody can read why."""
+    assert shell(shop, '"$0" -m passdown step start 99 2>/dev/full').code == NOT_FOUND
 
 
 def test_a_stream_from_nowhere(shop: Path) -> None:

@@ -10,16 +10,19 @@ from journal.rules.rule import By, Rules
 
 
 def _finding_opened(p: Project, x: e.FindingOpened, by: By) -> list[e.Event]:
+    step = step_or_current(p, x.step)
     if same := p.findings.get(p.open_findings.get(x.title, "")):
-        if not x.finding and same.severity == x.severity and x.detail in ("", same.detail):
+        other = x.finding or (x.step and step != same.step) or x.severity != same.severity
+        if not other and x.detail in ("", same.detail):
             return []
+        where = f" at step {same.step}" if same.step else ""
         raise Rejected(
             f"open finding {x.finding or x.title[:60]!r}",
-            f"{same.id} says the same and is {same.severity}",
+            f"{same.id} says the same{where} and is {same.severity}",
             [f"finding resolve {same.id}"],
         )
     id = new_id(x.finding, "F{:03}", p.findings, "finding")
-    return [replace(x, step=step_or_current(p, x.step), finding=id)]
+    return [replace(x, step=step, finding=id)]
 
 
 def _finding_resolved(p: Project, x: e.FindingResolved, by: By) -> list[e.Event]:
