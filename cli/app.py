@@ -1,13 +1,29 @@
 """The command line's frame: the typer app, and the one place that turns errors into exit codes."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
+from msgspec.structs import replace
 
 import passdown
-from cli import append, care, decision, exits, finding, output, projects, reading, step
+from cli import (
+    append,
+    care,
+    decision,
+    exits,
+    finding,
+    log,
+    output,
+    projects,
+    session,
+    show,
+    step,
+    task,
+    tokens,
+)
+from cli.answers import ErrorAnswer, Failed
 from cli.group import group, show_help_if_alone
-from cli.logs import configure
+from cli.timing import configure
 from journal import workspace
 from journal.errors import (
     JournalDamaged,
@@ -40,7 +56,7 @@ def root(
     show_help_if_alone(context)
 
 
-for module in (projects, step, decision, finding, append, reading, care):
+for module in (projects, step, task, decision, finding, session, tokens, append, show, log, care):
     module.register(app)
 
 
@@ -84,6 +100,8 @@ def _run(arguments: list[str], debug: bool) -> int:
     except Exception as error:  # the last resort, so that nobody sees a traceback
         if debug:
             raise
+        if isinstance(error, OSError) and error.filename is None:
+            raise output.Undelivered(error) from error  # help is printed by typer
         what = f"{type(error).__name__}: {output.plain(str(error), 200)}"
         message = f"this is a defect in Passdown ({what}); run it again with --debug to see where"
         return _report(message, exits.BUG, as_json, error)
@@ -93,13 +111,13 @@ def _report(message: str, code: int, as_json: bool, error: Exception) -> int:
     """The error in a sentence, and as data where data was asked for."""
     output.note(message)
     if as_json:
-        said: dict[str, Any] = {"kind": type(error).__name__, "message": message, "exit": code}
+        said = ErrorAnswer(type(error).__name__, message, code)
         if isinstance(error, Rejected):
-            said |= {"asked": error.asked, "state": error.state, "allowed": error.allowed}
+            said = replace(said, asked=error.asked, state=error.state, allowed=error.allowed)
         if isinstance(error, NotFound):
-            said |= {"near": error.near}
+            said = replace(said, near=error.near)
         try:
-            output.document({"error": said})
+            output.document(Failed(said))
             output.deliver()
         except output.Undelivered:
             output.abandon()

@@ -9,6 +9,8 @@ import typer
 from msgspec import Struct
 
 from cli import options, output
+from cli.answers import Recorded, answers
+from cli.progress import progress
 from cli.recording import Asked, chosen, opened, record
 from cli.recording import append as append_requests
 from journal import Request
@@ -22,6 +24,10 @@ def register(app: typer.Typer) -> None:
     app.command("append")(append)
 
 
+#: As JSON may escape it, a character takes up to six bytes.
+_LONGEST = 6 * MAX_PAYLOAD + 10_000
+
+
 class Line(Struct, frozen=True, forbid_unknown_fields=True):
     """One line of an event stream."""
 
@@ -33,6 +39,7 @@ class Line(Struct, frozen=True, forbid_unknown_fields=True):
     cause: str | None = None
 
 
+@answers(Recorded)
 def append(
     type: Annotated[str, typer.Argument(help="The event's type; '-' reads lines from stdin.")],
     payload: Annotated[str, typer.Argument(metavar="JSON", help="The event's fields.")] = "{}",
@@ -54,7 +61,8 @@ def append(
     if type != "-":
         record(asked, parse(type, payload.encode(errors="surrogateescape")))
         return
-    lines = list(_stream(asked))
+    with progress("reading events"):
+        lines = list(_stream(asked))
     if not lines:
         output.note("there was no event on stdin, so there is nothing to record")
     with opened() as (workspace, journal):
@@ -76,7 +84,7 @@ def _stream(asked: Asked) -> Iterator[tuple[int, Request]]:
         if not text.strip():
             continue
         try:
-            if len(text) > MAX_PAYLOAD + 10_000:
+            if len(text) > _LONGEST:
                 raise Invalid(
                     f"the line is {len(text):,} bytes, a payload may have {MAX_PAYLOAD:,}"
                 )

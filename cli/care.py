@@ -5,6 +5,8 @@ from typing import Annotated
 import typer
 
 from cli import exits, options, output
+from cli.answers import JournalAnswer, Rebuilt, SalvagedAnswer, Synced, Verified, answers
+from cli.progress import progress
 from cli.recording import opened
 from journal import Handle, Journal
 from journal import workspace as places
@@ -24,6 +26,7 @@ def register(app: typer.Typer) -> None:
     app.command("recover")(recover)
 
 
+@answers(Synced)
 def sync_files(project: options.Project = "", as_json: options.AsJson = False) -> int:
     """Bring the files of every project, or of one, up to date.
 
@@ -43,7 +46,7 @@ def _report(found: dict[str, list[FileState]], as_json: bool) -> int:
     """What was done to each file; it is well if no file has a problem left."""
     well = all(file.well for files in found.values() for file in files)
     if as_json:
-        output.document({"ok": well, "projects": found})
+        output.document(Synced(well, found))
     for files in found.values():
         for file in files:
             if not as_json:
@@ -55,13 +58,14 @@ def _report(found: dict[str, list[FileState]], as_json: bool) -> int:
     return exits.OK if well else exits.NOT_WELL
 
 
+@answers(Verified)
 def verify(project: options.Project = "", as_json: options.AsJson = False) -> int:
     """Check the database, heads, chain, commitments and every projection file.
 
     Example: passdown verify
     """
     with opened() as (workspace, journal):
-        flaws = list(audit(journal.store))
+        flaws = _flaws(journal)
         files: dict[str, list[FileState]] = {}
         try:
             for handle in _asked(journal, project):
@@ -72,13 +76,7 @@ def verify(project: options.Project = "", as_json: options.AsJson = False) -> in
         versions = {} if flaws else {slug: journal.project(slug).state.version for slug in files}
     well = not flaws and all(_is_fresh(one) for each in files.values() for one in each)
     if as_json:
-        output.document(
-            {
-                "ok": well,
-                "journal": {"ok": not flaws, "versions": versions, "flaws": flaws},
-                "projects": files,
-            }
-        )
+        output.document(Verified(well, JournalAnswer(not flaws, versions, flaws), files))
     else:
         _show_journal(flaws, versions)
         for each in files.values():
@@ -98,6 +96,15 @@ def verify(project: options.Project = "", as_json: options.AsJson = False) -> in
     return exits.OK if well else exits.NOT_WELL
 
 
+def _flaws(journal: Journal) -> list[Flaw]:
+    try:
+        total = sum(head.version for head in journal.store.heads())
+    except (JournalError, TypeError):
+        total = None  # what is wrong with the heads, the audit says
+    with progress("verifying", total) as advance:
+        return list(audit(journal.store, advance))
+
+
 def _is_fresh(file: FileState) -> bool:
     return file.status == "fresh" or (file.status == "taken" and file.well)
 
@@ -109,6 +116,7 @@ def _show_journal(flaws: list[Flaw], versions: dict[str, int]) -> None:
         output.line(f"{slug}: {version} records, database, head, chain and commitments are well")
 
 
+@answers(Synced, Rebuilt)
 def recover(
     drifted: Annotated[
         bool,
@@ -140,8 +148,7 @@ def _recover_journal(workspace: Workspace, actor: str | None, as_json: bool) -> 
     done = recover_journal(workspace, actor)
     if as_json:
         data = [_data(one) for one in done.projects] if done else []
-        rebuilt = {"rebuilt": done is not None, "kept": done.kept if done else None}
-        output.document({"ok": True, **rebuilt, "projects": data})
+        output.document(Rebuilt(True, done is not None, done.kept if done else None, data))
     elif done is None:
         output.line("the journal is well, nothing to salvage")
     else:
@@ -153,13 +160,8 @@ def _recover_journal(workspace: Workspace, actor: str | None, as_json: bool) -> 
     return exits.OK
 
 
-def _data(one: Salvaged) -> dict[str, object]:
-    return {
-        "project": one.project,
-        "salvaged": len(one.records),
-        "lost": one.lost,
-        "reason": one.reason,
-    }
+def _data(one: Salvaged) -> SalvagedAnswer:
+    return SalvagedAnswer(one.project, len(one.records), one.lost, one.reason)
 
 
 def _sum(found: list[Salvaged]) -> str:

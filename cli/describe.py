@@ -73,6 +73,20 @@ def described() -> frozenset[type[e.Event]]:
     return frozenset(_WORDS)
 
 
+_COLOURS = {
+    "green": (e.StepCompleted, e.PlanCompleted, e.TaskCompleted, e.FindingResolved, e.GatePassed),
+    "red": (e.StepFailed, e.ErrorRecorded, e.SessionCrashed, e.BlockerRaised, e.TaskBlocked),
+    "yellow": (e.FindingOpened, e.QuestionOpened, e.StepRestarted, e.StepSkipped, e.TaskReset),
+}
+
+
+def colour(event: e.Event) -> str:
+    """How an event is painted, where it stands out."""
+    if event.bookkeeping:
+        return "dim"
+    return next((name for name, kinds in _COLOURS.items() if isinstance(event, kinds)), "")
+
+
 def _because(reason: str) -> str:
     return f": {reason}" if reason else ""
 

@@ -6,6 +6,7 @@ from typing import Any, get_args, get_type_hints
 
 from msgspec import Struct
 
+from cli.answers import RecordAnswer
 from journal.clock import iso
 from journal.entities import Moment, Project, task_status
 from journal.payload import decode
@@ -52,20 +53,20 @@ def project_data(project: Project) -> dict[str, object]:
     }
 
 
-def record_data(record: Record) -> dict[str, object]:
+def record_data(record: Record) -> RecordAnswer:
     """A record with its event, all of it but what only a verifier needs."""
-    return {
-        "version": record.version,
-        "id": record.id,
-        "type": record.type,
-        "data": decode(record.type, record.data),
-        "at": iso(record.at),
-        "occurred": None if record.occurred is None else iso(record.occurred),
-        "actor": record.actor,
-        "session": record.session,
-        "cause": record.cause,
-        "hash": record.hash.hex(),
-    }
+    return RecordAnswer(
+        version=record.version,
+        id=record.id,
+        type=record.type,
+        data=decode(record.type, record.data),
+        at=iso(record.at),
+        occurred=None if record.occurred is None else iso(record.occurred),
+        actor=record.actor,
+        session=record.session,
+        cause=record.cause,
+        hash=record.hash.hex(),
+    )
 
 
 def _all(things: Mapping[str, Struct]) -> dict[str, object]:

@@ -1,8 +1,12 @@
 """The options that many commands share, each written once."""
 
+import re
 from typing import Annotated, TypeAlias
 
 import typer
+
+from journal.clock import now, parse
+from journal.events import ErrorKind
 
 Project: TypeAlias = Annotated[
     str,
@@ -41,3 +45,28 @@ ContextFiles: TypeAlias = Annotated[
     list[str] | None,
     typer.Option("--context-file", help="A file that was read for it; repeatable."),
 ]
+Agent: TypeAlias = Annotated[
+    str, typer.Option("--agent", help="Whose it is; the actor's if not given.")
+]
+Reason: TypeAlias = Annotated[str, typer.Option("--reason", "-r", help="Why.")]
+Resolution: TypeAlias = Annotated[
+    str, typer.Option("--resolution", "-r", help="What was done about it.")
+]
+Tasks: TypeAlias = Annotated[
+    list[str] | None, typer.Option("--task", help="The id of a task that it concerns; repeatable.")
+]
+Kind: TypeAlias = Annotated[ErrorKind, typer.Option("--kind", help="What sort of failure.")]
+Since: TypeAlias = Annotated[
+    str, typer.Option("--since", help="Not before this time; ISO 8601, or 90m, 2h, 3d ago.")
+]
+Until: TypeAlias = Annotated[
+    str, typer.Option("--until", help="Not after this time; ISO 8601, or 90m, 2h, 3d ago.")
+]
+
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+
+
+def moment(text: str) -> int:
+    """The moment that a time means, or a stretch of time before now: 90m, 2h, 3d."""
+    ago = re.fullmatch(r"([0-9]{1,9})([smhdw])", text)
+    return now() - int(ago[1]) * _UNITS[ago[2]] * 1_000_000 if ago else parse(text)

@@ -1,4 +1,4 @@
-"""Projects: open one, list them."""
+"""Projects and who acts in them: open one, list them, register an actor."""
 
 import subprocess
 from typing import Annotated
@@ -6,23 +6,31 @@ from typing import Annotated
 import typer
 
 from cli import options, output
-from cli.recording import Asked, append, opened
-from journal import Journal, Request
+from cli.answers import ProjectAnswer, Recorded, answers
+from cli.group import group
+from cli.progress import progress
+from cli.recording import Asked, append, opened, recording
+from cli.screen import Cell, bar, table
+from journal import Journal, Project, Request
 from journal import workspace as places
 from journal.clock import iso
 from journal.errors import Invalid, Rejected
-from journal.events import DecisionMade, Event, ProjectOpened
+from journal.events import ActorRegistered, DecisionMade, Event, ProjectOpened, Role
 from journal.handle import rehearse
 from journal.workflows import generic, load
 from projections.position import is_done, keyed
+
+actors = group("Say who acts here, and as what.")
 
 
 def register(app: typer.Typer) -> None:
     """Add these commands to the app."""
     app.command("init")(init)
     app.command("projects")(projects)
+    app.add_typer(actors, name="actor")
 
 
+@answers(Recorded)
 def init(
     project: Annotated[str, typer.Argument(help="A name: a-z, 0-9, '.', '_', '-'.")],
     workflow: Annotated[
@@ -91,34 +99,59 @@ def _git_branch() -> str:
     return said.stdout.strip()
 
 
+@answers(list[ProjectAnswer])
 def projects(as_json: options.AsJson = False) -> None:
     """List the projects of this workspace.
 
     Example: passdown projects
     """
     with opened() as (_, journal):
-        states = [journal.project(slug).state for slug in journal.projects()]
+        slugs = journal.projects()
+        with progress("reading projects", len(slugs)) as advance:
+            found = []
+            for slug in slugs:
+                found.append(_answer(journal.project(slug).state))
+                advance(1)
     if as_json:
-        output.document(
-            [
-                {
-                    "project": state.slug,
-                    "title": state.title,
-                    "workflow": state.workflow,
-                    "version": state.version,
-                    "current_step": state.current,
-                    "updated": iso(state.updated),
-                    "archived": state.archived is not None,
-                }
-                for state in states
-            ]
-        )
+        output.document(found)
         return
-    wide = max((len(state.slug) for state in states), default=0)
-    for state in states:
-        done = sum(is_done(step) for step in state.steps.values())
-        title = output.plain(state.title, 40)
-        output.line(
-            f"{state.slug:{wide}}  v{state.version:<6} {state.workflow:8} "
-            f"{done}/{len(state.steps)} steps  {iso(state.updated)}  {title}"
-        )
+    for line in table([_row(each) for each in found], right=(1,)):
+        output.line(line)
+
+
+def _answer(state: Project) -> ProjectAnswer:
+    return ProjectAnswer(
+        state.slug,
+        state.title,
+        state.workflow,
+        state.version,
+        state.current,
+        sum(map(is_done, state.steps.values())),
+        len(state.steps),
+        iso(state.updated),
+        state.archived is not None,
+    )
+
+
+def _row(each: ProjectAnswer) -> list[Cell]:
+    return [
+        Cell(each.project, "dim" if each.archived else "bold"),
+        Cell(f"v{each.version}", "dim"),
+        Cell(each.workflow),
+        Cell(f"{bar(each.steps_done, each.steps)} {each.steps_done}/{each.steps}", "cyan"),
+        Cell(f"archived, {each.updated}" if each.archived else each.updated, "dim"),
+        Cell(each.title if each.title != each.project else ""),
+    ]
+
+
+@recording(actors, "register")
+def register_actor(
+    who: Annotated[str, typer.Argument(metavar="ACTOR", help="Who it is.")],
+    role: Annotated[Role, typer.Option("--role", help="As what it acts.")] = "agent",
+    title: Annotated[str, typer.Option("--title", help="What people call it.")] = "",
+) -> Event:
+    """Say who somebody is; an actor that was never registered is an agent.
+
+    Example: passdown actor register ada --role person
+    """
+    return ActorRegistered(who, role, title)

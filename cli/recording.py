@@ -9,9 +9,11 @@ from typing import Any, TypeVar
 import typer
 
 from cli import options, output
+from cli.answers import Recorded, answers
 from cli.describe import describe
 from cli.document import record_data
-from cli.logs import timed
+from cli.progress import progress
+from cli.timing import timed
 from journal import Journal
 from journal import workspace as places
 from journal.clock import parse
@@ -23,7 +25,7 @@ from journal.rules import named_paths, workspace_path
 from journal.workspace import Workspace
 from projections.files import FileState, sync
 
-Proposal = TypeVar("Proposal", bound=Callable[..., Event])
+Proposal = TypeVar("Proposal", bound=Callable[..., Event | Sequence[Event]])
 
 
 @contextmanager
@@ -74,7 +76,7 @@ _SHARED = inspect.signature(Asked).parameters
 
 
 def recording(group: typer.Typer, name: str) -> Callable[[Proposal], Proposal]:
-    """Make a command of a function that says which event it proposes.
+    """Make a command of a function that says which event, or events, it proposes.
 
     The command takes what the function takes, and the options that all recording commands share.
     """
@@ -83,12 +85,13 @@ def recording(group: typer.Typer, name: str) -> Callable[[Proposal], Proposal]:
         @functools.wraps(propose)
         def command(**given: Any) -> None:
             asked = Asked(**{option: given.pop(option) for option in _SHARED})
-            record(asked, propose(**given))
+            proposed = propose(**given)
+            record(asked, *((proposed,) if isinstance(proposed, Event) else proposed))
 
         taken = [*inspect.signature(propose).parameters.values(), *_SHARED.values()]
         command.__signature__ = inspect.Signature(taken)  # type: ignore[attr-defined]
         command.__annotations__ = {each.name: each.annotation for each in taken}
-        group.command(name)(command)
+        group.command(name)(answers(Recorded)(command))
         return propose
 
     return register
@@ -104,7 +107,10 @@ def record(asked: Asked, *events: Event) -> None:
 def append(asked: Asked, workspace: Workspace, handle: Handle, requests: Sequence[Request]) -> None:
     """Append what was asked for, all or none; then bring the files up to date and report."""
     _check_links(workspace, requests)
-    with timed("appended", project=handle.slug, requests=len(requests)):
+    with (
+        timed("appended", project=handle.slug, requests=len(requests)),
+        progress(f"recording {len(requests):,} events"),
+    ):
         done = handle.append_all(requests, id=asked.key)
     _finish(asked, workspace, handle, done)
 
@@ -122,7 +128,8 @@ def _finish(asked: Asked, workspace: Workspace, handle: Handle, done: Appended) 
             problems += [file.problem for file in files if file.problem]
         except (PassdownError, OSError, KeyboardInterrupt) as error:
             synced = False
-            problems.append(f"{error or 'interrupted'}; run `passdown sync`")
+            said = str(error) or "interrupted"
+            problems.append(said if "passdown sync" in said else f"{said}; run `passdown sync`")
     try:
         _answer(asked, done, synced, files, problems)
         output.deliver()
@@ -146,15 +153,15 @@ def _answer(
     if not asked.as_json:
         return _tell(done)
     return output.document(
-        {
-            "project": done.project,
-            "version": done.version,
-            "appended": [record_data(record) for record in done.records],
-            "repeated": done.repeated,
-            "synced": synced,
-            "files": files,
-            "warnings": problems,
-        }
+        Recorded(
+            done.project,
+            done.version,
+            [record_data(record) for record in done.records],
+            done.repeated,
+            synced,
+            files,
+            problems,
+        )
     )
 
 

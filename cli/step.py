@@ -1,4 +1,4 @@
-"""Steps: start, checkpoint, complete, skip, fail, retry, rerun."""
+"""Steps: start, checkpoint, complete, skip, fail, retry, rerun, and going from one to the next."""
 
 from typing import Annotated
 
@@ -8,17 +8,18 @@ from cli import options
 from cli.group import group
 from cli.recording import recording
 from journal import events as e
+from journal.errors import Invalid
 
 steps = group("Start, checkpoint and finish steps.")
 
 Agent = Annotated[str, typer.Option("--agent", help="Whom the step belongs to from now on.")]
-Reason = Annotated[str, typer.Option("--reason", "-r", help="Why.")]
 ApprovedBy = Annotated[str, typer.Option("--approved-by", help="The person who allowed it.")]
 
 
 def register(app: typer.Typer) -> None:
     """Add these commands to the app."""
     app.add_typer(steps, name="step")
+    recording(app, "transition")(transition)
 
 
 @recording(steps, "start")
@@ -61,7 +62,7 @@ def complete(
 
 
 @recording(steps, "skip")
-def skip(step: options.Step, reason: Reason = "") -> e.Event:
+def skip(step: options.Step, reason: options.Reason = "") -> e.Event:
     """Go on without a step.
 
     Example: passdown step skip 3 --reason "no diagrams wanted"
@@ -73,7 +74,7 @@ def skip(step: options.Step, reason: Reason = "") -> e.Event:
 def fail(
     step: options.Step,
     message: Annotated[str, typer.Argument(help="What went wrong.")],
-    kind: Annotated[e.ErrorKind, typer.Option("--kind", help="What sort of failure.")] = "runtime",
+    kind: options.Kind = "runtime",
 ) -> e.Event:
     """Record that an attempt at a step failed.
 
@@ -83,7 +84,7 @@ def fail(
 
 
 @recording(steps, "retry")
-def retry(step: options.Step, reason: Reason = "", approved_by: ApprovedBy = "") -> e.Event:
+def retry(step: options.Step, reason: options.Reason = "", approved_by: ApprovedBy = "") -> e.Event:
     """Try a failed step again.
 
     Example: passdown step retry 6 --reason "quota was raised"
@@ -92,9 +93,37 @@ def retry(step: options.Step, reason: Reason = "", approved_by: ApprovedBy = "")
 
 
 @recording(steps, "rerun")
-def rerun(step: options.Step, reason: Reason = "", approved_by: ApprovedBy = "") -> e.Event:
+def rerun(step: options.Step, reason: options.Reason = "", approved_by: ApprovedBy = "") -> e.Event:
     """Run a finished step again.
 
     Example: passdown step rerun 2 --reason "requirements changed"
     """
     return e.StepRestarted(step, "rerun", reason, approved_by)
+
+
+def transition(
+    step: Annotated[str, typer.Argument(metavar="STEP", help="The step that is done.")],
+    following: Annotated[str, typer.Argument(metavar="NEXT", help="The step that begins.")],
+    artifacts: options.Artifacts = None,
+    context_files: options.ContextFiles = None,
+    summary: Annotated[str, typer.Option("--summary", help="What came of it.")] = "",
+    decisions: Annotated[
+        list[str] | None,
+        typer.Option("--decide", metavar="KEY=VALUE", help="What was decided in it; repeatable."),
+    ] = None,
+    agent: Agent = "",
+) -> list[e.Event]:
+    """Complete one step, record its decisions and start the next: all of it, or nothing.
+
+    Example: passdown transition 1 2 --artifact 01-requirements.md --decide region=swedencentral
+    """
+    files = tuple(artifacts or ()), tuple(context_files or ())
+    decided = [_decision(text, step) for text in decisions or ()]
+    return [*decided, e.StepCompleted(step, *files, summary), e.StepStarted(following, agent)]
+
+
+def _decision(text: str, step: str) -> e.DecisionMade:
+    key, equals, value = text.partition("=")
+    if not (key and equals and value):
+        raise Invalid(f"--decide {text[:60]!r} is no decision; write it as KEY=VALUE")
+    return e.DecisionMade(key=key, value=value, step=step)

@@ -1,0 +1,153 @@
+"""What `--json` promises: one Struct for each form of answer, from which docs/CLI.md is made.
+
+Fields are added, never renamed or taken away.
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from msgspec import Struct
+
+from journal.events import Event
+from journal.store import Flaw
+from projections.files import FileState
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class RecordAnswer(Struct, frozen=True):
+    """A record with its event. Times are ISO 8601 in UTC, hashes hexadecimal."""
+
+    version: int
+    id: str
+    type: str
+    #: The event's fields, see EVENTS.md; those at their default are left out.
+    data: Event
+    at: str
+    occurred: str | None
+    actor: str | None
+    session: str | None
+    cause: str | None
+    hash: str
+
+
+class Recorded(Struct, frozen=True):
+    """What a recording command did. `repeated`: the id was known and nothing was added."""
+
+    project: str
+    version: int
+    appended: list[RecordAnswer]
+    repeated: bool
+    #: Whether every file is up to date; null if that was not asked for.
+    synced: bool | None
+    files: list[FileState]
+    warnings: list[str]
+
+
+class ProjectAnswer(Struct, frozen=True):
+    """One project of the workspace."""
+
+    project: str
+    title: str
+    workflow: str
+    version: int
+    current_step: str
+    steps_done: int
+    steps: int
+    updated: str
+    archived: bool
+
+
+class Rendered(Struct, frozen=True, rename={"form": "as"}):
+    """A project as the content of one of its files."""
+
+    project: str
+    form: str
+    content: str
+
+
+class TokenSum(Struct, frozen=True):
+    """A sum of tokens; `agent` or `step` says whose."""
+
+    name: str
+    input: int
+    output: int
+    cached: int
+
+
+class TokensAnswer(Struct, frozen=True):
+    """What calls to models cost, in all, by agent and by step."""
+
+    project: str
+    total: TokenSum
+    agents: list[TokenSum]
+    steps: list[TokenSum]
+
+
+class Synced(Struct, frozen=True):
+    """How the files of each project were found, and what was done about them."""
+
+    ok: bool
+    projects: dict[str, list[FileState]]
+
+
+class JournalAnswer(Struct, frozen=True):
+    """How the journal itself is; versions by project, if nothing is wrong."""
+
+    ok: bool
+    versions: dict[str, int]
+    flaws: list[Flaw]
+
+
+class Verified(Struct, frozen=True):
+    """How the journal and every file are; `ok` if all is well."""
+
+    ok: bool
+    journal: JournalAnswer
+    projects: dict[str, list[FileState]]
+
+
+class SalvagedAnswer(Struct, frozen=True):
+    """What was salvaged of one project, and why the rest was not."""
+
+    project: str
+    salvaged: int
+    lost: int
+    reason: str
+
+
+class Rebuilt(Struct, frozen=True):
+    """What `recover --journal` did; `kept` is where the damaged files are."""
+
+    ok: bool
+    rebuilt: bool
+    kept: str | None
+    projects: list[SalvagedAnswer]
+
+
+class ErrorAnswer(Struct, frozen=True, omit_defaults=True):
+    """Why nothing was done. Which of the optional fields are there depends on the kind."""
+
+    kind: str
+    message: str
+    exit: int
+    asked: str = ""
+    state: str = ""
+    allowed: tuple[str, ...] = ()
+    near: tuple[str, ...] = ()
+
+
+class Failed(Struct, frozen=True):
+    """The answer of any command that failed; its exit code is the same."""
+
+    error: ErrorAnswer
+
+
+def answers(*forms: Any) -> Callable[[Command], Command]:
+    """Say which forms of answer a command has; a test holds what it prints against them."""
+
+    def mark(command: Command) -> Command:
+        command.answers = forms  # type: ignore[attr-defined]
+        return command
+
+    return mark

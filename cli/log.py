@@ -1,0 +1,159 @@
+"""The history of a project: what happened, filtered, and as it happens. Nothing here writes."""
+
+import time
+from collections import deque
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from typing import Annotated
+
+import typer
+from msgspec import Struct
+
+from cli import options, output
+from cli.answers import RecordAnswer, answers
+from cli.describe import colour, describe
+from cli.document import record_data
+from cli.recording import chosen, opened
+from cli.screen import Cell, fit, table
+from journal import Handle
+from journal.clock import iso
+from journal.errors import NotFound
+from journal.events import VOCABULARY, Event
+from journal.payload import decode
+from journal.record import Record
+
+#: How often `--follow` looks whether something was added, in seconds.
+_PAUSE = 0.25
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands to the app."""
+    app.command("log")(log)
+
+
+class Wanted(Struct, frozen=True):
+    """Which records are asked for; what is empty asks for any."""
+
+    types: tuple[str, ...]
+    actor: str
+    step: str
+    #: The names that the session goes by.
+    sessions: frozenset[str]
+    since: int | None
+    until: int | None
+
+    def has(self, record: Record, event: Event) -> bool:
+        """Whether a record is among them."""
+        return (
+            (not self.types or any(fnmatchcase(record.type, type) for type in self.types))
+            and (not self.actor or record.actor == self.actor)
+            and (not self.step or getattr(event, "step", "") == self.step)
+            and (not self.sessions or bool(self.sessions & _sessions(record, event)))
+            and (self.since is None or record.time >= self.since)
+            and (self.until is None or record.time <= self.until)
+        )
+
+
+EVERYTHING = Wanted((), "", "", frozenset(), None, None)
+
+
+def _sessions(record: Record, event: Event) -> set[str | None]:
+    return {record.session, getattr(event, "session", None)}
+
+
+@answers(RecordAnswer)
+def log(
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=0, help="The newest so many; 0 for all.")
+    ] = 50,
+    after: Annotated[int, typer.Option("--after", min=0, help="Only after this version.")] = 0,
+    types: Annotated[
+        list[str] | None,
+        typer.Option("--type", "-t", help="Only this type, such as step.* ; repeatable."),
+    ] = None,
+    actor: Annotated[str, typer.Option("--actor", "-a", help="Only what this actor did.")] = "",
+    step: Annotated[str, typer.Option("--step", help="Only what belongs to this step.")] = "",
+    session: Annotated[
+        str, typer.Option("--session", "-s", help="Only what was done in this session.")
+    ] = "",
+    since: options.Since = "",
+    until: options.Until = "",
+    follow: Annotated[
+        bool, typer.Option("--follow", "-f", help="Go on as more is recorded, until Ctrl-C.")
+    ] = False,
+    project: options.Project = "",
+    as_json: options.AsJson = False,
+) -> None:
+    """Show what happened, oldest first; with --json one record a line.
+
+    Example: passdown log -n 10 --type "step.*" --since 2h
+    """
+    with opened() as (_, journal):
+        handle = chosen(journal, project)
+        wanted = Wanted(
+            tuple(map(_type, types or ())),
+            actor,
+            step.replace(".", "_"),
+            _names(handle, session),
+            options.moment(since) if since else None,
+            options.moment(until) if until else None,
+        )
+        newest: deque[Record] = deque(maxlen=limit or None)
+        if limit and wanted == EVERYTHING and (head := journal.store.head(handle.slug)):
+            after = max(after, head.version - limit)
+        seen = after
+        for record, hit in _read(handle, wanted, after):
+            seen = record.version
+            if hit:
+                newest.append(record)
+        _show(list(newest), as_json)
+        while follow:
+            output.deliver()
+            time.sleep(_PAUSE)
+            for record, hit in _read(handle, wanted, seen):
+                seen = record.version
+                if hit:
+                    _show([record], as_json)
+
+
+def _read(handle: Handle, wanted: Wanted, after: int) -> Iterator[tuple[Record, bool]]:
+    for record in handle.records(after):
+        yield record, wanted.has(record, decode(record.type, record.data))
+
+
+def _type(pattern: str) -> str:
+    """A type, or a pattern that at least one type matches; a noun alone means all of its."""
+    nouns = {tag.partition(".")[0] for tag in VOCABULARY}
+    pattern = f"{pattern}.*" if pattern in nouns else pattern
+    if not any(fnmatchcase(tag, pattern) for tag in VOCABULARY):
+        raise NotFound("event type", pattern, VOCABULARY, hint="see `passdown append --help`")
+    return pattern
+
+
+def _names(handle: Handle, session: str) -> frozenset[str]:
+    """Every name of the session that goes by that name."""
+    if not session:
+        return frozenset()
+    known = handle.state.session_names
+    id = known.get(session, session)
+    return frozenset({session, id, *(name for name, of in known.items() if of == id)})
+
+
+def _show(records: list[Record], as_json: bool) -> None:
+    if as_json:
+        for record in records:
+            output.document(record_data(record))
+        return
+    rows = [_row(record) for record in records]
+    for line in table(rows, right=(0,)):
+        output.line(line)
+
+
+def _row(record: Record) -> list[Cell]:
+    event = decode(record.type, record.data)
+    return [
+        Cell(str(record.version), "dim"),
+        Cell(iso(record.time), "dim"),
+        Cell(fit(record.actor or "-", 20), "cyan"),
+        Cell(describe(event), colour(event)),
+    ]

@@ -1,0 +1,145 @@
+"""Where a project stands, or stood. Nothing here writes."""
+
+from collections.abc import Iterable
+from typing import Annotated, Literal
+
+import typer
+
+from cli import options, output
+from cli.answers import Rendered, answers
+from cli.document import project_data
+from cli.recording import chosen, opened
+from cli.screen import Cell, bar, columns, fit, paint, table
+from journal import Handle, Project
+from journal.clock import iso
+from journal.state import active_blockers, step_agent, task_status
+from projections.dialect import DIALECTS
+from projections.position import chosen as chosen_value
+from projections.position import is_done, keyed, next_action, outlook
+
+Form = Literal["session-state", "handoff", "state-md", "json"]
+#: How each status of a step looks: its sign and its colour.
+SIGNS = {
+    "pending": Cell("·", "dim"),
+    "in_progress": Cell("▶", "cyan"),
+    "complete": Cell("✓", "green"),
+    "failed": Cell("✗", "red"),
+    "skipped": Cell("–", "dim"),
+}
+#: So many things of a kind are shown; the rest is counted.
+_MOST = 10
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands to the app."""
+    app.command("show")(show)
+
+
+@answers(Project, Rendered)
+def show(
+    form: Annotated[
+        Form | None, typer.Option("--as", help="As one of the files, or as JSON.")
+    ] = None,
+    at: Annotated[
+        str, typer.Option("--at", help="As it was: a version, or a time (ISO 8601, or 2h ago).")
+    ] = "",
+    project: options.Project = "",
+    as_json: options.AsJson = False,
+) -> None:
+    """Show where a project stands, or stood.
+
+    Example: passdown show --as handoff --at 12
+    """
+    with opened() as (_, journal):
+        handle = chosen(journal, project)
+        state = _moment(handle, at)
+    if form == "json" or (as_json and not form):
+        output.document(project_data(state))
+    elif form:
+        content = DIALECTS[form].render(state)
+        if as_json:
+            output.document(Rendered(state.slug, form, content.decode()))
+        else:
+            output.raw(content)
+    else:
+        for line in _summary(state):
+            output.line(line)
+
+
+def _moment(handle: Handle, at: str) -> Project:
+    if not at:
+        return handle.state
+    version = at.isdecimal() and len(at) < 19
+    return handle.at(int(at) if version else handle.version_at(options.moment(at)))
+
+
+def _summary(state: Project) -> Iterable[str]:
+    room = columns()
+    about = fit(f"({state.slug}, {state.workflow})", room)
+    yield f"{paint(fit(state.title, max(room - len(about) - 2, 20)), 'bold')}  {about}"
+    branch = f", branch {state.branch}" if state.branch else ""
+    yield fit(f"version {state.version}, updated {iso(state.updated)}{branch}", room)
+    if state.archived is not None:
+        yield f"archived {iso(state.archived)}"
+    yield ""
+    yield from _steps(state)
+    yield from _tasks(state)
+    open_findings = [(id, title) for title, id in state.open_findings.items()]
+    yield from _section("Open findings", open_findings)
+    yield from _section("Active blockers", [(b.id, b.description) for b in active_blockers(state)])
+    errors = [(x.id, x.message) for x in state.errors.values() if x.resolved is None]
+    yield from _section("Unresolved errors", errors)
+    questions = [(q.id, q.text) for q in state.questions.values() if q.status == "open"]
+    yield from _section("Open questions", questions)
+    yield from _section("Decisions", _decisions(state))
+    sessions = [
+        (s.id, f"{s.agent or 'unnamed'}, since {iso(s.started)}")
+        for s in state.sessions.values()
+        if s.status == "active"
+    ]
+    yield from _section("Active sessions", sessions)
+    yield ""
+    yield fit(f"Next: {next_action(state) or outlook(state)}", max(room, 200))
+
+
+def _steps(state: Project) -> Iterable[str]:
+    rows = []
+    for step in state.steps.values():
+        sign = SIGNS[step.status]
+        sub = f"after {step.sub_step}" if step.sub_step else ""
+        status = Cell(step.status, sign.colour)
+        agent = Cell(step_agent(state, step), "dim")
+        rows.append([sign, Cell(step.key), Cell(step.name), status, agent, Cell(sub)])
+    yield from table(rows, right=(1,), indent=2)
+    if state.steps:
+        done = sum(map(is_done, state.steps.values()))
+        yield ""
+        yield f"  {bar(done, len(state.steps), 20)}  {done} of {len(state.steps)} steps"
+
+
+def _tasks(state: Project) -> Iterable[str]:
+    tasks = [task for task in state.tasks.values() if task.status != "done"]
+    rows = [(task.id, f"{task_status(state, task)}: {task.title}") for task in tasks]
+    yield from _section("Open tasks", rows)
+
+
+def _decisions(state: Project) -> list[tuple[str, str]]:
+    """The values that hold, then what was decided without a key."""
+    values = [(key, chosen_value(decision)) for key, decision in keyed(state).items()]
+    others = [
+        (decision.id, decision.title or decision.choice)
+        for decision in state.decisions.values()
+        if not decision.key and decision.superseded_by is None
+    ]
+    return values + others
+
+
+def _section(title: str, items: list[tuple[str, str]]) -> Iterable[str]:
+    if not items:
+        return
+    yield ""
+    yield paint(f"{title} ({len(items)})", "bold")
+    rows = [[Cell(id, "cyan"), Cell(text)] for id, text in items[-_MOST:]]
+    yield from table(rows, indent=2)
+    if len(items) > _MOST:
+        yield f"  … {len(items) - _MOST} older: passdown show --as json"

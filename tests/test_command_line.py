@@ -1,0 +1,168 @@
+"""The command line as a whole: the commands are found by walking the app, so none is forgotten.
+
+Every command's example is run as it stands in the help, its answer held against the form that it
+declares, and its failures provoked.
+"""
+
+import importlib.util
+import shlex
+import shutil
+from functools import cache
+from pathlib import Path
+from typing import Any, get_args, get_origin
+
+import msgspec
+import pytest
+from command import Result, good, quick
+
+from cli import exits
+from cli.answers import Failed
+from cli.document import project_data
+from journal import Project
+from journal.payload import parse
+
+ROOT = Path(__file__).parents[1]
+_spec = importlib.util.spec_from_file_location("generate", ROOT / "docs/generate.py")
+assert _spec is not None
+assert _spec.loader is not None
+generate = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(generate)
+
+#: Every command by its words, without the groups that only have help.
+COMMANDS = {
+    path.removeprefix("passdown "): command
+    for path, command in generate.commands()
+    if generate.forms(command)
+}
+#: What must have happened before a command's example makes sense.
+GIVEN = {
+    "step checkpoint": ["step start 2"],
+    "step complete": ["step start 2"],
+    "step fail": ["step start 6"],
+    "step retry": ["step start 6", "step fail 6 no"],
+    "step rerun": ["step start 2", "step complete 2"],
+    "transition": ["step start 1"],
+    "plan start": ["plan add 2 x"],
+    "plan complete": ["plan add 2 x", "plan start 2-1"],
+    **{f"task {verb}": ["task add x"] for verb in ("claim", "start", "block", "unblock", "reset")},
+    "task complete": ["task add x", "task start 1"],
+    "blocker raise": ["task add x"],
+    "blocker bypass": ["blocker raise x"],
+    "blocker resolve": ["blocker raise x"],
+    "finding resolve": ["finding open x"],
+    "error resolve": ["error record x"],
+    "question defer": ["question open x"],
+    "question resolve": ["question open x"],
+    **{f"session {verb}": ["session start night-shift"] for verb in ("note", "heartbeat", "end")},
+    "session crash": ["session start night-shift"],
+    "show": [f"next {n}" for n in range(12)],
+    "log": ["step start 1"],
+}
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace with one project and a source file."""
+    folder = tmp_path_factory.mktemp("workspace")
+    good(folder, "init", "shop")
+    (folder / "src").mkdir()
+    (folder / "src/parser.py").write_text("parse = int\n")
+    return folder
+
+
+@cache
+def example(name: str) -> list[str]:
+    """The words of the example in a command's help."""
+    text = generate.usage(f"passdown {name}", COMMANDS[name])
+    _, _, rest = text.partition("Example: passdown ")
+    return shlex.split(" ".join(rest.partition("\n\n")[0].split()))
+
+
+def prepared(workspace: Path, folder: Path, name: str) -> Path:
+    """A copy of the workspace in which the example can be run."""
+    if name == "init":
+        folder.mkdir()
+        return folder
+    shutil.copytree(workspace, folder / "w", symlinks=True)
+    for given in GIVEN.get(name, ()):
+        good(folder / "w", *shlex.split(given))
+    return folder / "w"
+
+
+def check_form(result: Result, forms: tuple[Any, ...]) -> None:
+    """Each document that was printed is one of the forms, with no field more or less."""
+    for line in result.out.splitlines():
+        answer = msgspec.json.decode(line)
+        assert any(_has_form(answer, form) for form in forms), f"{answer} is none of {forms}"
+
+
+def _has_form(answer: Any, form: Any) -> bool:
+    if form is Project:
+        return list(answer) == list(project_data(Project("x")))
+    if get_origin(form) is list:
+        return all(_has_form(each, get_args(form)[0]) for each in answer)
+    for record in [answer, *answer.get("appended", ())]:
+        if "data" in record:  # the event has a form of its own
+            parse(record["type"], msgspec.json.encode(record.pop("data")))
+            record["data"] = {}
+    try:
+        return bool(msgspec.to_builtins(msgspec.convert(answer, form)) == answer)
+    except msgspec.ValidationError:
+        return False
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_example_in_the_help(workspace: Path, tmp_path: Path, name: str) -> None:
+    """The example runs as it stands, for a person and as data in the declared form."""
+    words = example(name)
+    assert " ".join(words).startswith(name)
+    said = quick(prepared(workspace, tmp_path / "a", name), *words)
+    assert (said.code, said.err) == (0, ""), said
+    assert said.out
+    data = good(prepared(workspace, tmp_path / "b", name), *words, "--json")
+    check_form(data, generate.forms(COMMANDS[name]))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_says_how(tmp_path: Path, name: str) -> None:
+    """Every command has a help with an example, and answers as data."""
+    said = good(tmp_path, *name.split(), "--help").out
+    assert f"Example: passdown {name}" in said
+    assert "--json" in said
+    assert said == good(tmp_path, *name.split(), "-h").out
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_wrong_option_is_a_usage_error(tmp_path: Path, name: str) -> None:
+    """What is not an option is refused in a sentence that leads to the help, and as data."""
+    said = quick(tmp_path, *name.split(), "--nonsense", "--json")
+    assert said.code == exits.USAGE
+    assert said.err.startswith("passdown: ")
+    assert f"see `passdown {name} --help`" in said.err
+    check_form(said, (Failed,))
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "init"])
+def test_no_workspace(tmp_path: Path, name: str) -> None:
+    """Where there is no journal every command says so, makes none, and leaves code 6."""
+    said = quick(tmp_path, *example(name), "--json")
+    assert said.code == exits.MISSING, said
+    assert "there is no journal in" in said.err
+    assert "passdown init" in said.err
+    check_form(said, (Failed,))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in ("init", "projects")])
+def test_an_unknown_project(workspace: Path, tmp_path: Path, name: str) -> None:
+    """A project that is not there is an error with the near names, for every command."""
+    said = quick(prepared(workspace, tmp_path, name), *example(name), "-p", "shoq", "--json")
+    assert said.code == exits.NOT_FOUND, said
+    assert "near: shop" in said.err
+    assert msgspec.json.decode(said.out)["error"]["near"] == ["shop"]
+
+
+@pytest.mark.parametrize("name", generate.DOCUMENTS)
+def test_the_generated_documents(name: str) -> None:
+    """The document is what the code says now; `python docs/generate.py` makes it so."""
+    assert (ROOT / "docs" / name).read_text() == generate.DOCUMENTS[name]()
