@@ -11,7 +11,7 @@ import msgspec
 import typer
 
 from cli import answers, exits
-from cli.app import app
+from cli.app import build
 from cli.document import project_data
 from cli.recording import Asked
 from journal import entities
@@ -26,7 +26,7 @@ _WIDTH = 88
 
 def commands(path: str = "passdown", command: Any = None) -> Iterator[tuple[str, Any]]:
     """Every command by what one types for it, groups before what is in them."""
-    command = command or typer.main.get_command(app)
+    command = command or typer.main.get_command(build())
     yield path, command
     for name, each in getattr(command, "commands", {}).items():
         yield from commands(f"{path} {name}", each)
