@@ -79,6 +79,7 @@ class Handle(forks.Forkable):
         """Begin afresh: another thread may have been in the middle of something."""
         self._lock = threading.RLock()
         self._state: Project | None = None
+        self._contended = False
         self._cached_version = 0
 
     # -- reading -----------------------------------------------------------------------------
@@ -187,13 +188,19 @@ class Handle(forks.Forkable):
         """Record what several actors propose, all or none."""
         _check(requests, id)
         with self._lock:
-            try:
-                return self._try_in_memory(requests, id) or self._attempt(
-                    self._current(), requests, id
-                )
-            except Conflict:
-                with self._store.locked():
-                    return self._attempt(self._current(), requests, id)
+            if not self._contended:
+                try:
+                    return self._try_in_memory(requests, id) or self._attempt(
+                        self._current(), requests, id
+                    )
+                except Conflict:
+                    self._contended = True
+            with self._store.locked():
+                known = self._state.version if self._state else 0
+                state = self._current()
+                # Where somebody else writes too, the next request does not try without the lock.
+                self._contended = state.version > known
+                return self._attempt(state, requests, id)
 
     def _try_in_memory(self, requests: Sequence[Request], key: str | None) -> Appended | None:
         """What requests come to on the state in memory, where that is the state of now.

@@ -6,6 +6,9 @@ contents never shown, and every list that was cut says how much is missing and w
 """
 
 import re
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TypeAlias
 
 from msgspec import Struct
 
@@ -25,11 +28,17 @@ _SENTENCES = 3
 _SENTENCE_LIMIT = 300
 
 
+Items: TypeAlias = list[partial[str]]
+
+
 class Section(Struct, frozen=True):
-    """A section, its items in order of worth, and the lines that are its own in any case."""
+    """A section, its items in order of worth, and the lines that are its own in any case.
+
+    An item is what gives its line: of ten thousand only those that are shown are written.
+    """
 
     title: str
-    items: list[str]
+    items: Sequence[Callable[[], str]]
     own: int
     #: Where cutting, show the kept items in the reverse of the order in which they are kept.
     newest_last: bool = False
@@ -71,7 +80,7 @@ def _sections(project: Project) -> list[Section]:
         Section("Completed Steps", _completed(project), own=8, newest_last=True),
         Section("Key Decisions", _decided(project), own=8),
         Section("Open Challenger Findings (must_fix only)", _findings(project), own=8),
-        Section("Context for Next Step", [_next(project)], own=1),
+        Section("Context for Next Step", [partial(_next, project)], own=1),
         Section("Skill Context", _skills(project), own=4),
         Section("Artifacts", _artifacts(project), own=7),
     ]
@@ -98,9 +107,9 @@ def _allot(sections: list[Section], room: int) -> list[int]:
 def _cut(section: Section, lines: int) -> list[str]:
     """The section's items in so many lines, the last of which says what was left out."""
     if len(section.items) <= lines:
-        shown, more = section.items, []
+        shown, more = [item() for item in section.items], []
     else:
-        shown = section.items[: lines - 1]
+        shown = [item() for item in section.items[: lines - 1]]
         more = [f"- … {len(section.items) - len(shown)} more: passdown show --as json"]
     ordered = shown[::-1] if section.newest_last else shown
     return [*ordered, *more] or ["None"]
@@ -123,17 +132,19 @@ def _branch(project: Project) -> str:
     return inline(project.branch) or "none"
 
 
-def _completed(project: Project) -> list[str]:
+def _completed(project: Project) -> Items:
     """The steps behind us, the last one first: where lines are short, the oldest give way."""
     done = [step for step in project.steps.values() if is_done(step)]
-    return [f"- [x] {step.key} {_done(step)}" for step in reversed(done)]
+    return [partial(_done, step) for step in reversed(done)]
 
 
 def _done(step: Step) -> str:
+    about = ""
     if step.status == "skipped":
-        why = f"skipped: {inline(step.reason)}" if step.reason else "skipped"
-        return f"{inline(step.name)} ({why})"
-    return f"{inline(step.name)}: {_paths(step.artifacts)}" if step.artifacts else inline(step.name)
+        about = f" (skipped: {inline(step.reason)})" if step.reason else " (skipped)"
+    elif step.artifacts:
+        about = f": {_paths(step.artifacts)}"
+    return f"- [x] {step.key} {inline(step.name)}{about}"
 
 
 def _paths(paths: tuple[str, ...]) -> str:
@@ -150,18 +161,23 @@ def _paths(paths: tuple[str, ...]) -> str:
     return ", ".join(shown) + (f", … {rest} more" if rest else "")
 
 
-def _decided(project: Project) -> list[str]:
+def _decided(project: Project) -> Items:
     """The values that hold, then the decisions without a key that hold, the newest first."""
-    values = [
-        _decision(key, as_text(decision.value) or decision.choice, decision)
-        for key, decision in keyed(project).items()
-    ]
+    values = [partial(_value, key, decision) for key, decision in keyed(project).items()]
     logged = [
-        _decision(f"{decision.id} {decision.title}".strip(), chosen(decision), decision)
+        partial(_logged, decision)
         for decision in reversed(project.decisions.values())
         if decision.superseded_by is None and not decision.key
     ]
     return values + logged
+
+
+def _value(key: str, decision: Decision) -> str:
+    return _decision(key, as_text(decision.value) or decision.choice, decision)
+
+
+def _logged(decision: Decision) -> str:
+    return _decision(f"{decision.id} {decision.title}".strip(), chosen(decision), decision)
 
 
 def _decision(what: str, choice: str, decision: Decision) -> str:
@@ -170,8 +186,12 @@ def _decision(what: str, choice: str, decision: Decision) -> str:
     return f"- {inline(f'{text} — {why}' if why else text)}"
 
 
-def _findings(project: Project) -> list[str]:
-    return [f"- {inline(title)}" for title in failures(project) + must_fix(project)]
+def _findings(project: Project) -> Items:
+    return [partial(_item, title) for title in failures(project) + must_fix(project)]
+
+
+def _item(text: str) -> str:
+    return f"- {inline(text)}"
 
 
 def _next(project: Project) -> str:
@@ -194,16 +214,20 @@ def _sentence(text: str) -> str:
     return plain if plain.endswith((".", "!", "?", "…", ":", ";")) else f"{plain}."
 
 
-def _skills(project: Project) -> list[str]:
-    return [f"- {_skill(note)}" for note in reversed(project.context) if note.kind == "skill"]
+def _skills(project: Project) -> Items:
+    return [partial(_skill, note) for note in reversed(project.context) if note.kind == "skill"]
 
 
 def _skill(note: Context) -> str:
-    return f"{inline(note.text)} ({code(note.file)})" if note.file else inline(note.text)
+    return f"{_item(note.text)} ({code(note.file)})" if note.file else _item(note.text)
 
 
-def _artifacts(project: Project) -> list[str]:
+def _artifacts(project: Project) -> Items:
     """The paths of all that was produced, those of the last step first."""
     newest = reversed(project.steps.values())
     paths = dict.fromkeys(path for step in newest for path in step.artifacts)
-    return [f"- {code(path)}" for path in paths]
+    return [partial(_path, path) for path in paths]
+
+
+def _path(path: str) -> str:
+    return f"- {code(path)}"
