@@ -16,7 +16,7 @@ from journal import workspace as places
 from journal.clock import iso
 from journal.errors import Invalid, Rejected
 from journal.events import ActorRegistered, DecisionMade, Event, ProjectOpened, Role
-from journal.handle import rehearse
+from journal.request import rehearse
 from journal.workflows import generic, load
 from projections.position import is_done, keyed
 

@@ -19,8 +19,9 @@ from journal import workspace as places
 from journal.clock import parse
 from journal.errors import Invalid, PassdownError
 from journal.events import Event
-from journal.handle import Appended, Handle, Request
+from journal.handle import Handle
 from journal.payload import decode
+from journal.request import Appended, Request
 from journal.rules import named_paths, workspace_path
 from journal.workspace import Workspace
 from projections.files import FileState, sync

@@ -78,6 +78,24 @@ def fit(text: str, room: int) -> str:
     return f"{text[:taken].rstrip()}…"
 
 
+def wrap(text: str, most: int) -> list[str]:
+    """A text in as many lines of the screen as it takes, broken between words; no more than
+    `most`, the last of which then ends in "…"."""
+    room = columns()
+    lines = [""]
+    words = plain(text).split()
+    for n, word in enumerate(words):
+        longer = f"{lines[-1]} {word}" if lines[-1] else word
+        if cells(longer) <= room:
+            lines[-1] = longer
+        elif len(lines) == most:
+            lines[-1] = fit(" ".join((lines[-1], *words[n:])), room)
+            break
+        else:
+            lines.append(fit(word, room))
+    return lines
+
+
 def bar(done: int, total: int, wide: int = 10) -> str:
     """How far something is, as a bar."""
     filled = wide * done // total if total else 0

@@ -9,7 +9,7 @@ from cli import options, output
 from cli.answers import Rendered, answers
 from cli.document import project_data
 from cli.recording import chosen, opened
-from cli.screen import Cell, bar, columns, fit, paint, table
+from cli.screen import Cell, bar, columns, fit, paint, table, wrap
 from journal import Handle, Project
 from journal.clock import iso
 from journal.state import active_blockers, step_agent, task_status
@@ -28,6 +28,8 @@ SIGNS = {
 }
 #: So many things of a kind are shown; the rest is counted.
 _MOST = 10
+#: The next action takes so many lines at the most.
+_LINES = 4
 
 
 def register(app: typer.Typer) -> None:
@@ -91,7 +93,9 @@ def _summary(state: Project) -> Iterable[str]:
     yield from _section("Unresolved errors", errors)
     questions = [(q.id, q.text) for q in state.questions.values() if q.status == "open"]
     yield from _section("Open questions", questions)
-    yield from _section("Decisions", _decisions(state))
+    values = [(key, chosen_value(decision)) for key, decision in keyed(state).items()]
+    yield from _section("Decisions", values)
+    yield from _section("Decision log", _logged(state))
     sessions = [
         (s.id, f"{s.agent or 'unnamed'}, since {iso(s.started)}")
         for s in state.sessions.values()
@@ -99,7 +103,7 @@ def _summary(state: Project) -> Iterable[str]:
     ]
     yield from _section("Active sessions", sessions)
     yield ""
-    yield fit(f"Next: {next_action(state) or outlook(state)}", max(room, 200))
+    yield from wrap(f"Next: {next_action(state) or outlook(state)}", _LINES)
 
 
 def _steps(state: Project) -> Iterable[str]:
@@ -123,15 +127,13 @@ def _tasks(state: Project) -> Iterable[str]:
     yield from _section("Open tasks", rows)
 
 
-def _decisions(state: Project) -> list[tuple[str, str]]:
-    """The values that hold, then what was decided without a key."""
-    values = [(key, chosen_value(decision)) for key, decision in keyed(state).items()]
-    others = [
+def _logged(state: Project) -> list[tuple[str, str]]:
+    """What was decided without a key, and holds."""
+    return [
         (decision.id, decision.title or decision.choice)
         for decision in state.decisions.values()
         if not decision.key and decision.superseded_by is None
     ]
-    return values + others
 
 
 def _section(title: str, items: list[tuple[str, str]]) -> Iterable[str]:

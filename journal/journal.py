@@ -17,8 +17,9 @@ from journal import forks, workspace
 from journal.clock import now
 from journal.errors import Invalid, NotFound, quoted
 from journal.events import ProjectOpened
-from journal.handle import Envelope, Handle
+from journal.handle import Handle
 from journal.record import SLUG
+from journal.request import Envelope
 from journal.sqlite import SqliteStore
 from journal.store import Store
 from journal.workflows import Workflow, load

@@ -37,7 +37,7 @@ _COLUMNS = (
     "at, occurred, actor, session, cause, hash"
 )
 _INSERT = f"INSERT INTO records ({_COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
-_HEAD = """SELECT h.version, h.hash, r.at FROM heads h
+_HEAD = """SELECT h.version, h.hash, r.at, (SELECT max(position) FROM records) FROM heads h
 LEFT JOIN records r ON r.project = h.project AND r.version = h.version WHERE h.project = ?"""
 #: Every project that has a head or records, found with one look into the index for each.
 _HEADS = """WITH RECURSIVE recorded(project) AS (
@@ -269,7 +269,8 @@ class SqliteStore(forks.Forkable):
 
         With `previous`, the record at that version must also have this hash.
         """
-        with self.locked(), explained(self.path, f"append to {project}"):
+        self._check_open()
+        with self._alone(), explained(self.path, f"append to {project}"):
             if self._writer is None or not self._writer.usable:
                 with self._read():  # which finds the log sound, or says that it is not
                     self._writer = open_writer(self.path)
@@ -293,7 +294,7 @@ class SqliteStore(forks.Forkable):
         known: bytes | None,
     ) -> list[Record]:
         row = connection.execute(_HEAD, (project,)).fetchone()
-        version, previous, last = row or (0, GENESIS, 0)
+        version, previous, last, position = row or (0, GENESIS, 0, None)
         if last is None:
             raise JournalDamaged(
                 f"version {version} of {project} is missing although the head names it; "
@@ -308,7 +309,8 @@ class SqliteStore(forks.Forkable):
         if known not in (previous, None):
             raise Conflict(project, expected, version)
         at = max(self._clock(), last)
-        position = connection.execute("SELECT max(position) FROM records").fetchone()[0] or 0
+        if position is None:
+            position = connection.execute("SELECT max(position) FROM records").fetchone()[0] or 0
         records = []
         for draft in drafts:
             version += 1

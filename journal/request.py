@@ -1,0 +1,130 @@
+"""What is asked of a project, checked before and decided on its state."""
+
+from collections.abc import Iterator, Sequence
+from typing import TypedDict
+
+from msgspec import Struct
+
+from journal import events as e
+from journal.errors import Invalid, PassdownError, quoted
+from journal.payload import encode
+from journal.record import Record
+from journal.rules import By, decide
+from journal.state import Project, evolve
+
+
+class Envelope(TypedDict, total=False):
+    """What a request may say about itself."""
+
+    actor: str | None
+    session: str | None
+    #: When it really happened, in microseconds, if that is not now.
+    occurred: int | None
+    #: The id of the event because of which it happened.
+    cause: str | None
+    #: The request's own id: the same request again adds nothing. One that changed nothing leaves
+    #: no trace of its id.
+    id: str | None
+
+
+class Request(Struct, frozen=True):
+    """One proposed event, and who proposes it."""
+
+    event: e.Event
+    actor: str | None = None
+    session: str | None = None
+    occurred: int | None = None
+    cause: str | None = None
+
+
+class Appended(Struct, frozen=True):
+    """What a request came to; `repeated` means that its id was known and nothing was added."""
+
+    project: str
+    version: int
+    records: tuple[Record, ...] = ()
+    repeated: bool = False
+    cautions: tuple[str, ...] = ()
+
+
+def decided(
+    state: Project, requests: Sequence[Request], now: int
+) -> Iterator[tuple[Request, e.Event, bytes]]:
+    """Each event that the requests amount to, every one decided on what those before it made."""
+    scratch = state.copy() if len(requests) > 1 else state
+    for n, request in enumerate(requests):
+        by = By(request.actor, request.session, now)
+        try:
+            encode(request.event)  # what is malformed is refused before any rule looks at it
+            made = [(event, encode(event)) for event in decide(scratch, request.event, by)]
+        except PassdownError as error:
+            error.nth = n
+            raise
+        for event, payload in made:
+            yield request, event, payload
+            if scratch is not state:
+                evolve(scratch, _provisional(scratch, request, event.type, payload, now))
+
+
+def _provisional(state: Project, request: Request, type: str, payload: bytes, now: int) -> Record:
+    """A record as it will look to the fold, before the store has made the real one."""
+    return Record(
+        0,
+        state.slug,
+        state.version + 1,
+        "",
+        type,
+        payload,
+        None,
+        b"",
+        now,
+        request.occurred,
+        request.actor,
+        request.session,
+        None,
+        b"",
+    )
+
+
+def rehearse(slug: str, requests: Sequence[Request], *, id: str | None = None) -> None:
+    """Raise what would be raised if a new project began with these requests."""
+    check(requests, id)
+    for _ in decided(Project(slug), requests, 0):
+        pass
+
+
+def check(requests: Sequence[Request], id: str | None) -> None:
+    """Refuse what cannot be a request, whatever the state is."""
+    known: set[str | None] = {None}
+    for nth, request in enumerate(requests):
+        try:
+            if not isinstance(request.event, e.Event):
+                raise Invalid(f"{quoted(request.event)} is no event; append one of journal.events")
+            if not _is_moment(request.occurred):
+                raise Invalid(f"occurred is {quoted(request.occurred)}; give it in microseconds")
+            for name in _names(request):
+                if name not in known:
+                    _check_name(name)
+                    known.add(name)
+        except Invalid as error:
+            error.nth = nth
+            raise
+    if id is not None:
+        _check_name(id)
+
+
+def _is_moment(value: object) -> bool:
+    number = isinstance(value, int) and not isinstance(value, bool)
+    return value is None or (number and -(2**63) <= value < 2**63)  # type: ignore[operator]
+
+
+def _check_name(name: object) -> None:
+    """Actors, sessions and ids are names: printable, of a length that a person can read."""
+    if not (isinstance(name, str) and 1 <= len(name) <= 200 and name.isprintable()):
+        raise Invalid(
+            f"{quoted(name)} cannot name an actor, session or id; use 1 to 200 printable characters"
+        )
+
+
+def _names(request: Request) -> tuple[str | None, ...]:
+    return request.actor, request.session, request.cause
