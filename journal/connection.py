@@ -46,7 +46,10 @@ class Connection(sqlite3.Connection):
 
     def __del__(self) -> None:
         """Close what nobody closed, at any moment and in any thread, but not during a fork."""
-        with forks.no_fork(), suppress(sqlite3.ProgrammingError):  # it may never have been open
+        forks.outside(self._close_quietly)
+
+    def _close_quietly(self) -> None:
+        with suppress(sqlite3.ProgrammingError):  # it may never have been open
             self.close()
 
 

@@ -7,7 +7,7 @@ has. So what is open is closed before a fork, and opened again on both sides whe
 
 import os
 import threading
-from contextlib import AbstractContextManager
+from collections.abc import Callable
 from weakref import ref
 
 
@@ -27,6 +27,7 @@ class Forkable:
 _watched: set[ref[Forkable]] = set()
 _forking = threading.RLock()
 _held: list[Forkable] = []
+_postponed: list[Callable[[], None]] = []
 
 
 def watch(thing: Forkable) -> None:
@@ -34,9 +35,16 @@ def watch(thing: Forkable) -> None:
     _watched.add(ref(thing, _watched.discard))
 
 
-def no_fork() -> AbstractContextManager[bool]:
-    """To be held during a call to SQLite that no thing that is watched knows of."""
-    return _forking
+def outside(call: Callable[[], None]) -> None:
+    """Make a call to SQLite that no thing that is watched knows of: now, or after the fork that is
+    going on. It never waits, because whoever calls may hold what the fork is waiting for."""
+    if not _forking.acquire(blocking=False):
+        _postponed.append(call)
+        return
+    try:
+        call()
+    finally:
+        _forking.release()
 
 
 def _before() -> None:
@@ -50,6 +58,8 @@ def _in_parent() -> None:
     for thing in _held:
         thing.go_on()
     _held.clear()
+    while _postponed:
+        _postponed.pop()()
     _forking.release()
 
 

@@ -1,5 +1,6 @@
 """The journal from Python: requests, ids, batches, races of real processes, cache and restore."""
 
+import gc
 import os
 import shutil
 import signal
@@ -595,12 +596,19 @@ def test_an_argument_that_is_none_of_ours_is_a_mistake(app: Handle) -> None:
 
 
 def test_a_child_of_a_busy_parent_goes_on(log: Journal, app: Handle) -> None:
-    """A fork while other threads are in the middle of an append leaves the child able to work."""
+    """A fork while other threads append, and while journals that nobody closed are collected,
+    leaves the child able to work."""
     done = threading.Event()
 
     def write(name: str) -> None:
         for n in count():
             app.open_finding(f"{name}-{n}")
+            if n % 10 == 0:
+                forgotten = [Journal.open(log.folder)]
+                forgotten[0].projects()
+                forgotten.append(forgotten)  # type: ignore[arg-type]  # for the collector
+                del forgotten
+                gc.collect()
             if done.is_set():
                 return
 
