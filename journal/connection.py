@@ -7,7 +7,6 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from journal import forks
 from journal.errors import (
     JournalDamaged,
     JournalForeign,
@@ -16,6 +15,7 @@ from journal.errors import (
     JournalUnavailable,
 )
 from journal.explained import WAS_ONE
+from journal.forks import gate
 from journal.pages import last_logged, log_of
 from journal.schema import APPLICATION, FORMAT
 from journal.workspace import was_used
@@ -46,10 +46,7 @@ class Connection(sqlite3.Connection):
 
     def __del__(self) -> None:
         """Close what nobody closed, at any moment and in any thread, but not during a fork."""
-        forks.outside(self._close_quietly)
-
-    def _close_quietly(self) -> None:
-        with suppress(sqlite3.ProgrammingError):  # it may never have been open
+        with gate, suppress(sqlite3.ProgrammingError):  # it may never have been open
             self.close()
 
 

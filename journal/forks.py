@@ -2,32 +2,85 @@
 
 SQLite has mutexes and a list of its file locks in each process. A child that inherits a held mutex
 waits for it for ever, and one that inherits a connection believes in locks that only its parent
-has. So what is open is closed before a fork, and opened again on both sides when it is wanted.
+has. So every call goes through a gate. A fork closes the gate, waits until nobody is inside, closes
+what is open, and both sides open it again when they want it.
+
+Inside the gate nobody waits for a lock of ours: whoever holds it may be waiting at the gate.
 """
 
 import os
 import threading
-from collections.abc import Callable
+from types import TracebackType
 from weakref import ref
 
 
 class Forkable:
     """Something that is told of forks."""
 
-    def hold(self) -> None:
-        """Before a fork: let nothing be in progress, and keep it so."""
-
-    def go_on(self) -> None:
-        """After it, in the parent: let others in again."""
+    def disconnect(self) -> None:
+        """Before a fork, when nobody is inside the gate: close what is open."""
 
     def begin(self) -> None:
-        """After it, in the child: locks may belong to threads that are not here, make new ones."""
+        """In the child: locks may belong to threads that are not here, make new ones."""
 
 
+class Gate:
+    """Lets any number of threads through, and any of them as often as it likes, until closed."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._closed = False
+        self._inside = 0
+        self._own = threading.local()
+
+    def __enter__(self) -> None:
+        depth = getattr(self._own, "depth", 0)
+        if not depth:
+            with self._changed:
+                while self._closed:
+                    self._changed.wait()
+                self._inside += 1
+        self._own.depth = depth + 1
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        depth = getattr(self._own, "depth", 0)
+        if not depth:
+            return  # a child, which was forked inside
+        self._own.depth = depth - 1
+        if depth == 1:
+            with self._changed:
+                self._inside -= 1
+                self._changed.notify_all()
+
+    def close(self) -> None:
+        """Let nobody in any more, and wait until nobody but the caller is inside."""
+        self.__enter__()
+        with self._changed:
+            while self._closed:
+                self._inside -= 1  # two that fork at once would wait for each other
+                self._changed.notify_all()
+                self._changed.wait()
+                self._inside += 1
+            self._closed = True
+            while self._inside > 1:
+                self._changed.wait()
+
+    def open(self) -> None:
+        """Let them in again."""
+        with self._changed:
+            self._closed = False
+            self._changed.notify_all()
+        self.__exit__(None, None, None)
+
+
+#: To be passed by every call to SQLite.
+gate = Gate()
 _watched: set[ref[Forkable]] = set()
-_forking = threading.RLock()
-_held: list[Forkable] = []
-_postponed: list[Callable[[], None]] = []
 
 
 def watch(thing: Forkable) -> None:
@@ -35,40 +88,20 @@ def watch(thing: Forkable) -> None:
     _watched.add(ref(thing, _watched.discard))
 
 
-def outside(call: Callable[[], None]) -> None:
-    """Make a call to SQLite that no thing that is watched knows of: now, or after the fork that is
-    going on. It never waits, because whoever calls may hold what the fork is waiting for."""
-    if not _forking.acquire(blocking=False):
-        _postponed.append(call)
-        return
-    try:
-        call()
-    finally:
-        _forking.release()
+def _things() -> list[Forkable]:
+    return [thing for each in tuple(_watched) if (thing := each())]
 
 
 def _before() -> None:
-    _forking.acquire()
-    _held.extend(thing for each in tuple(_watched) if (thing := each()))
-    for thing in _held:
-        thing.hold()
-
-
-def _in_parent() -> None:
-    for thing in _held:
-        thing.go_on()
-    _held.clear()
-    while _postponed:
-        _postponed.pop()()
-    _forking.release()
+    gate.close()
+    for thing in _things():
+        thing.disconnect()
 
 
 def _in_child() -> None:
-    global _forking
-    for thing in _held:
+    gate.__init__()  # type: ignore[misc]
+    for thing in _things():
         thing.begin()
-    _held.clear()
-    _forking = threading.RLock()
 
 
-os.register_at_fork(before=_before, after_in_parent=_in_parent, after_in_child=_in_child)
+os.register_at_fork(before=_before, after_in_parent=gate.open, after_in_child=_in_child)

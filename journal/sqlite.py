@@ -70,26 +70,21 @@ class SqliteStore(forks.Forkable):
         self.begin()
         forks.watch(self)
 
-    # -- forks -------------------------------------------------------------------------------
-
-    def hold(self) -> None:
-        """Wait until nobody reads or writes, and close the connections."""
-        self._writing.acquire()
-        self._reading.acquire()
-        with suppress(JournalUnavailable, sqlite3.Error):
-            self._disconnect()
-
-    def go_on(self) -> None:
-        """Let readers and writers in again."""
-        self._reading.release()
-        self._writing.release()
-
     def begin(self) -> None:
         """Have locks of one's own; what the write lock says about the parent stays with it."""
         self._reading = threading.Lock()
         self._writing = threading.RLock()
         self._depth = 0
         self._release_lock()
+
+    def disconnect(self) -> None:
+        """Close the connections; whoever calls knows that nobody uses them."""
+        with suppress(sqlite3.Error):
+            if self._reader is not None:
+                self._reader.close()
+            if self._writer is not None:
+                self._writer.close()
+        self._reader = self._writer = None
 
     # -- opening and closing -----------------------------------------------------------------
 
@@ -148,7 +143,7 @@ class SqliteStore(forks.Forkable):
     @contextmanager
     def _read(self) -> Iterator[sqlite3.Connection]:
         self._check_open()
-        with self._reading, explained(self.path, "read the journal"):
+        with self._reading, forks.gate, explained(self.path, "read the journal"):
             if self._reader is None or not self._reader.usable:
                 self._reader = open_reader(self.path)
             yield self._reader
@@ -160,18 +155,14 @@ class SqliteStore(forks.Forkable):
     def close(self) -> None:
         """Let go of the connections; the last writer to close checkpoints, so under the lock."""
         self._closed = True
-        with self._writing, self._reading:
-            self._disconnect()
-            self._release_lock()
-
-    def _disconnect(self) -> None:
-        if self._reader is not None:
-            self._reader.close()
-            self._reader = None
-        if self._writer is not None:
-            with self._alone():
-                self._writer.close()
-                self._writer = None
+        with ExitStack() as stack:
+            if self._writer is not None:
+                stack.enter_context(self._alone())
+            stack.enter_context(self._writing)
+            stack.enter_context(self._reading)
+            with forks.gate:
+                self.disconnect()
+        self._release_lock()
 
     def _release_lock(self) -> None:
         if self._lock is not None:
@@ -271,9 +262,17 @@ class SqliteStore(forks.Forkable):
         """
         self._check_open()
         with self._alone(), explained(self.path, f"append to {project}"):
+            if self._writer is None:
+                with self._read():
+                    pass  # which finds the log sound, or says that it is not
+            return self._append(project, expected, drafts, previous)
+
+    def _append(
+        self, project: str, expected: int, drafts: Sequence[Draft], previous: bytes | None
+    ) -> list[Record]:
+        with forks.gate:
             if self._writer is None or not self._writer.usable:
-                with self._read():  # which finds the log sound, or says that it is not
-                    self._writer = open_writer(self.path)
+                self._writer = open_writer(self.path)
             connection = self._writer
             connection.execute("BEGIN IMMEDIATE")
             try:
@@ -375,7 +374,7 @@ def _headless(project: str) -> JournalDamaged:
 
 def _fill(path: Path, chains: Iterable[Sequence[Record]]) -> None:
     """Make a journal of these chains, and make it durable."""
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+    with forks.gate, closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA secure_delete = ON")
         migrate(connection)
         connection.execute("BEGIN")
