@@ -241,6 +241,20 @@ class Gate(Struct, frozen=True, omit_defaults=True):
     by: str = ""
 
 
+class Lease(Struct, frozen=True, omit_defaults=True):
+    """One agent's hold on a step, for so many seconds after it was last renewed."""
+
+    token: str
+    step: str
+    acquired: Moment
+    renewed: Moment
+    seconds: int = 300
+    agent: str = ""
+    session: str | None = None
+    status: Literal["held", "released", "expired"] = "held"
+    ended: Moment | None = None
+
+
 class Project(Struct):
     """Everything that a project's history amounts to."""
 
@@ -288,6 +302,13 @@ class Project(Struct):
     context: list[Context] = field(default_factory=list)
     outputs: list[Output] = field(default_factory=list)
     gates: list[Gate] = field(default_factory=list)
+    leases: dict[str, Lease] = field(default_factory=dict)
+    #: Key of a step -> token of the lease by which it is held.
+    leased: dict[str, str] = field(default_factory=dict)
+    #: The last file that was adopted, and what it says that the model has no place for.
+    adopted: e.ProjectAdopted | None = None
+    leftovers: dict[str, tuple[e.Leftover, ...]] = field(default_factory=dict)
+    originals: tuple[e.Original, ...] = ()
 
     def copy(self) -> "Project":
         """A second container with the same frozen entities; folding one leaves the other."""
@@ -330,6 +351,16 @@ def task_status(
     if task.status != "done" and any(task.id in b.tasks for b in active_blockers(project)):
         return "blocked"
     return task.status
+
+
+def held_lease(project: Project, step: str) -> Lease | None:
+    """The lease by which a step is held, stale or not."""
+    return project.leases.get(project.leased.get(step, ""))
+
+
+def lease_until(lease: Lease) -> int:
+    """When a lease goes stale if it is not renewed."""
+    return lease.renewed + lease.seconds * 1_000_000
 
 
 def actor_role(project: Project, actor: str | None) -> e.Role:

@@ -142,6 +142,7 @@ class Handle(forks.Forkable):
                 envelope.get("session"),
                 envelope.get("occurred"),
                 envelope.get("cause"),
+                envelope.get("lease"),
             )
             for event in events
         ]
@@ -164,6 +165,14 @@ class Handle(forks.Forkable):
                 # Where somebody else writes too, the next request does not try without the lock.
                 self._contended = state.version > known
                 return self._attempt(state, requests, id)
+
+    def append_decided(self, propose: Callable[[Project, int], Sequence[Request]]) -> Appended:
+        """Record what a function proposes on the state of now, with every other writer kept out."""
+        with self._lock, self._store.locked():
+            state = self._current()
+            requests = propose(state.copy(), self._clock())
+            check(requests, None)
+            return self._attempt(state, requests, None)
 
     def _try_in_memory(self, requests: Sequence[Request], key: str | None) -> Appended | None:
         """What requests come to on the state in memory, where that is the state of now.
@@ -314,6 +323,31 @@ class Handle(forks.Forkable):
     ) -> Appended:
         """Record that a finding was dealt with."""
         return self.append(e.FindingResolved(finding, resolution), **envelope)
+
+    def acquire_lease(
+        self,
+        step: str,
+        *,
+        agent: str = "",
+        seconds: int = 300,
+        token: str = "",
+        **envelope: Unpack[Envelope],
+    ) -> str:
+        """Hold a step alone; the token that is returned is the `lease` of what is done under it."""
+        # The same request again has to ask for the same lease, so its id serves as the token.
+        token = token or envelope.get("id") or ids.uuid7(self._clock())
+        self.append(e.LeaseAcquired(token, step, agent, seconds), **envelope)
+        return token
+
+    def renew_lease(self, token: str, **envelope: Unpack[Envelope]) -> Appended:
+        """Keep a lease; soon after the last time it changes nothing."""
+        return self.append(e.LeaseRenewed(token), **envelope)
+
+    def release_lease(
+        self, token: str, *, reason: str = "", **envelope: Unpack[Envelope]
+    ) -> Appended:
+        """Give a lease back."""
+        return self.append(e.LeaseReleased(token, reason=reason), **envelope)
 
 
 def checked(

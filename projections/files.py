@@ -14,15 +14,10 @@ database; the journal's head is read under files.lock, so that the newer state a
 """
 
 import os
-import stat
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import Literal, TypeAlias
-
-from msgspec import Struct
 
 from journal.disk import lock, unlock
 from journal.errors import JournalUnavailable
@@ -30,45 +25,16 @@ from journal.events import DriftReverted, Event, ProjectRecovered, RecoveredFile
 from journal.handle import Handle
 from journal.state import Project
 from journal.workspace import Workspace
-from projections import atomic, ledger, stamp
-from projections.settings import Target, targets
+from projections import ledger
+from projections.desk import KEPT, Desk, FileState, Unusable, place_of, read_file
+from projections.settings import Target
 
-Status: TypeAlias = Literal[
-    "fresh", "stale", "missing", "corrupt", "drifted", "ahead", "taken", "unusable"
-]
-#: What is replaced only when somebody asks for it.
-_KEPT = ("drifted", "ahead")
-
-_SETTLED = 1.0
-#: Of so many versions the beginnings are known without a ledger.
-_REMEMBERED = 20
-
-
-class FileState(Struct, frozen=True):
-    """How one file of a project was found, and what was done about it."""
-
-    projection: str
-    path: str
-    status: Status
-    written: bool = False
-    #: Where the displaced bytes were set aside, relative to the workspace.
-    kept: str = ""
-    #: Why it is not up to date, with what to do about it.
-    problem: str = ""
-
-    @property
-    def well(self) -> bool:
-        """Whether nothing is wrong: another project's file is not ours to worry about."""
-        return self.status == "taken" or not self.problem
-
-
-class _Unusable(Exception):
-    """The path cannot hold a projection; the text says why."""
+__all__ = ["FileState", "edited", "inspect", "is_touched", "sync", "take_over"]
 
 
 def inspect(workspace: Workspace, handle: Handle) -> list[FileState]:
     """How every file of a project stands; reads only."""
-    desk = _Desk(workspace, handle, handle.state, ledger.read(workspace.folder))
+    desk = Desk(workspace, handle, handle.state, ledger.read(workspace.folder))
     return [desk.inspect(target) for target in desk.targets()]
 
 
@@ -78,17 +44,18 @@ def sync(
     *,
     recover: bool = False,
     revert: bool = False,
+    adopt: bool = False,
     actor: str | None = None,
 ) -> list[FileState]:
     """Bring a project's files up to date.
 
     A corrupt one is set aside, replaced and recorded, unless it is not known to be ours; `recover`
     replaces that too, and records every file it brings back. `revert` also replaces what drifted
-    or is ahead of the journal.
+    or is ahead of the journal; `adopt` records first what was edited by hand.
     """
     with _files_locked(workspace):
         before = ledger.read(workspace.folder)
-        desk = _Desk(workspace, handle, handle.state, dict(before))
+        desk = Desk(workspace, handle, handle.state, dict(before), adopt, actor)
         done = [desk.update(target, recover, revert) for target in desk.targets()]
         news = _news(done, recover)
         if news:
@@ -96,6 +63,42 @@ def sync(
         if desk.entries != before:
             ledger.write(workspace.folder, desk.entries)
         return done
+
+
+def edited(workspace: Workspace, handle: Handle) -> list[tuple[Target, bytes, Project]]:
+    """The files that somebody else wrote into, and the state that each was rendered from."""
+    desk = Desk(workspace, handle, handle.state, ledger.read(workspace.folder))
+    found = []
+    for target in desk.targets():
+        with suppress(Unusable, OSError):
+            status, content, _ = desk.look(target)
+            if status == "drifted" and content is not None:
+                base, _ = desk.base(content, desk.entry(target))
+                found.append((target, content, base or desk.project))
+    return found
+
+
+def is_touched(workspace: Workspace, slug: str) -> bool:
+    """Whether a file is not what was written last, told by the ledger alone, and so quickly."""
+    for path, entry in ledger.read(workspace.folder).items():
+        if entry.project == slug:
+            with suppress(Unusable, OSError):
+                content = read_file(place_of(workspace, path))
+                if content is not None and sha256(content).hexdigest() != entry.digest:
+                    return True
+    return False
+
+
+def take_over(workspace: Workspace, handle: Handle, path: Path, content: bytes) -> None:
+    """Know a file that was adopted as the project's own, if it stands where that is written to."""
+    with _files_locked(workspace):
+        desk = Desk(workspace, handle, handle.state, ledger.read(workspace.folder))
+        for target in desk.targets():
+            with suppress(Unusable, OSError):
+                place = place_of(workspace, target.path)
+                if os.path.realpath(path) == str(place) and read_file(place) == content:
+                    desk.enter(target, content)
+        ledger.write(workspace.folder, desk.entries)
 
 
 def _news(done: list[FileState], recover: bool) -> list[Event]:
@@ -107,251 +110,11 @@ def _news(done: list[FileState], recover: bool) -> list[Event]:
         and (file.status == "corrupt" or (recover and file.status in ("missing", "stale")))
     ]
     news: list[Event] = [
-        DriftReverted(file.path, file.kept)
-        for file in done
-        if file.written and file.status in _KEPT
+        DriftReverted(file.path, file.kept) for file in done if file.written and file.status in KEPT
     ]
     if restored:
         news.append(ProjectRecovered("files", tuple(restored)))
     return news
-
-
-class _Desk(Struct):
-    """One project's state and files, as they were found."""
-
-    workspace: Workspace
-    handle: Handle
-    project: Project
-    entries: dict[str, ledger.Entry]
-
-    def targets(self) -> list[Target]:
-        return targets(self.workspace.root, self.project.slug)
-
-    def inspect(self, target: Target) -> FileState:
-        try:
-            status, _, _ = self.look(target)
-            if status == "ahead" and self.handle.state.version > self.project.version:
-                self.project = self.handle.state  # somebody recorded and wrote it meanwhile
-                status, _, _ = self.look(target)
-        except (_Unusable, OSError) as e:
-            return _unusable(target, e)
-        problem = self.problem(target, status)
-        return FileState(target.dialect.name, target.path, status, problem=problem)
-
-    def update(self, target: Target, recover: bool, revert: bool) -> FileState:
-        """Bring one file up to date, or say why not."""
-        try:
-            while True:
-                status, content, wanted = self.look(target)
-                known = self.entry(target) is not None
-                kept = problem = ""
-                if status == "corrupt" and content and not (known or recover or revert):
-                    problem = (
-                        f"{target.path} is no {target.dialect.name} file and, as far as is known, "
-                        "not Passdown's; `passdown recover` puts the journal's version there and "
-                        "keeps what it was"
-                    )
-                elif status == "taken" or (status in _KEPT and not revert):
-                    problem = self.problem(target, status)
-                if problem:
-                    return FileState(target.dialect.name, target.path, status, problem=problem)
-                if status != "fresh":
-                    path = _place(self.workspace, target.path)
-                    self.clear_leftovers(path)
-                    if status in ("corrupt", *_KEPT) and content is not None:
-                        kept = _set_aside(self.workspace, path.name, content)
-                    try:
-                        atomic.replace(path, wanted, content, _backup(path))
-                    except atomic.Displaced:
-                        continue
-                self.enter(target, wanted)
-                written = status != "fresh"
-                return FileState(target.dialect.name, target.path, status, written, kept)
-        except (_Unusable, OSError) as e:
-            return _unusable(target, e)
-
-    def clear_leftovers(self, path: Path) -> None:
-        """Make room beside a file, and keep what is not ours.
-
-        A killed writer may have left what it had displaced; and who had the file open when it was
-        displaced has written into what is the backup now.
-        """
-        for beside in (*atomic.leftovers(path), _backup(path)):
-            content = _read(beside)
-            if content and not stamp.holds(content):
-                _set_aside(self.workspace, path.name, content)
-        for leftover in atomic.leftovers(path):
-            leftover.unlink()
-
-    def key(self, target: Target) -> str:
-        """The ledger goes by where a file really is: a link leads to somebody else's."""
-        real = _place(self.workspace, target.path)
-        return os.path.relpath(real, os.path.realpath(self.workspace.root))
-
-    def entry(self, target: Target) -> ledger.Entry | None:
-        return self.entries.get(self.key(target))
-
-    def enter(self, target: Target, content: bytes) -> None:
-        """Note in the ledger what a file holds now."""
-        self.entries[self.key(target)] = ledger.Entry(
-            self.project.slug,
-            target.dialect.name,
-            self.project.content_version,
-            self.project.content_hash.hex(),
-            sha256(content).hexdigest(),
-        )
-
-    def look(self, target: Target) -> tuple[Status, bytes | None, bytes]:
-        """How a file stands, what is in it, and what should be."""
-        wanted = target.dialect.render(self.project)
-        path = _place(self.workspace, target.path)
-        content = _read(path)
-        entry = self.entry(target)
-        if target.shared and _owner(entry, content) not in (None, self.project.slug):
-            return "taken", content, wanted
-        if content is None:
-            return "missing", None, wanted
-        if content == wanted:
-            return "fresh", content, wanted
-        if made_from := self.source(content, entry):
-            return "stale" if self.is_past(*made_from) else "ahead", content, wanted
-        if self.is_corrupt(target, content, entry, wanted):
-            # Somebody may be in the middle of writing it.
-            if _settles(path, content):
-                return "corrupt", content, wanted
-            return self.look(target)
-        return "drifted", content, wanted
-
-    def source(self, content: bytes, entry: ledger.Entry | None) -> tuple[int, str] | None:
-        """Version and hash that a file was made from, if we made it: ledger or stamp know."""
-        if entry is not None and entry.digest == sha256(content).hexdigest():
-            return entry.version, entry.hash
-        signed = stamp.read(content)
-        if signed is None or signed.project != self.project.slug or not stamp.holds(content):
-            return None
-        return signed.version, signed.hash
-
-    def is_past(self, version: int, hash: str) -> bool:
-        """Whether the journal has the record that a file was made from."""
-        if not 1 <= version <= self.project.version:
-            return False
-        record = next(self.handle.records(version - 1, version), None)
-        return record is not None and record.hash.hex() == hash
-
-    def is_corrupt(
-        self, target: Target, content: bytes, entry: ledger.Entry | None, wanted: bytes
-    ) -> bool:
-        """Whether it is nobody's words: not of the dialect, or cut off what was written."""
-        if wanted.startswith(content):
-            return True
-        if not target.dialect.intact(content):
-            # What still ends in our stamp was not cut off: somebody is at work on it.
-            return not (_is_text(content) and stamp.read(content))
-        if stamp.read(content):
-            return False
-        past = [entry.version] if entry else self._recent()
-        return any(
-            target.dialect.render(self.handle.at(version)).startswith(content)
-            for version in past
-            if 0 < version < self.project.version
-        )
-
-    def _recent(self) -> list[int]:
-        """The versions that a file may be of, where no ledger says which: the last of them."""
-        return list(range(self.project.version - 1, 0, -1))[:_REMEMBERED]
-
-    def problem(self, target: Target, status: Status) -> str:
-        match status:
-            case "drifted":
-                return (
-                    f"{target.path} was edited outside Passdown and is left as it is; "
-                    "`passdown recover --drifted` puts the journal's version back and keeps the "
-                    "edit"
-                )
-            case "ahead":
-                return (
-                    f"{target.path} was made from records that the journal does not have, and is "
-                    "left as it is; restore the newer journal, or `passdown recover --drifted` "
-                    "puts this journal's version there and keeps the file"
-                )
-            case "taken":
-                entry = self.entry(target)
-                owner = entry.project if entry else "another project"
-                return (
-                    f"{target.path} belongs to {owner}; give each project its own with path = "
-                    f'"…/{{project}}/…" under [projections.{target.dialect.name}] in passdown.toml'
-                )
-            case _:
-                return ""
-
-
-def _backup(path: Path) -> Path:
-    return path.with_name(path.name + ".bak")
-
-
-def _owner(entry: ledger.Entry | None, content: bytes | None) -> str | None:
-    if entry is not None:
-        return entry.project
-    signed = stamp.read(content) if content is not None else None
-    return signed.project if signed else None
-
-
-def _is_text(content: bytes) -> bool:
-    try:
-        return "\0" not in content.decode()
-    except UnicodeDecodeError:
-        return False
-
-
-def _settles(path: Path, content: bytes) -> bool:
-    """Whether a file stays as it is until nobody has touched it for a second."""
-    age = time.time() - path.stat().st_mtime
-    end = time.monotonic() + (_SETTLED - age if 0 <= age < _SETTLED else _SETTLED * (age < 0))
-    while time.monotonic() < end:
-        time.sleep(0.05)
-        if _read(path) != content:
-            return False
-    return True
-
-
-def _place(workspace: Workspace, path: str) -> Path:
-    real = workspace.inside(path)
-    if real is None:
-        raise _Unusable(f"{path} leads out of the workspace through a link; remove the link")
-    if real.is_relative_to(os.path.realpath(workspace.folder)):
-        raise _Unusable(f"{path} leads to the journal's own files through a link; remove the link")
-    return real
-
-
-def _read(path: Path) -> bytes | None:
-    try:
-        mode = path.stat().st_mode
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    if not stat.S_ISREG(mode):
-        kind = "a folder" if stat.S_ISDIR(mode) else "not a regular file"
-        raise _Unusable(f"{path} is {kind}; move it away")
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        return None
-
-
-def _set_aside(workspace: Workspace, name: str, content: bytes) -> str:
-    """Keep displaced bytes under .passdown/lost; the same bytes are kept once."""
-    folder = workspace.folder / "lost"
-    kept = folder / f"{sha256(content).hexdigest()[:12]}-{name}"
-    if not kept.exists():
-        folder.mkdir(exist_ok=True)
-        atomic.replace(kept, content, None, None)
-    return os.path.relpath(kept, workspace.root)
-
-
-def _unusable(target: Target, error: Exception) -> FileState:
-    why = str(error)
-    if isinstance(error, OSError):
-        why = f"{target.path} cannot be used: {error.strerror}; mend that and run `passdown sync`"
-    return FileState(target.dialect.name, target.path, "unusable", problem=why)
 
 
 @contextmanager

@@ -21,6 +21,8 @@ class Entry(Struct, frozen=True):
     version: int
     hash: str
     digest: str
+    #: Of what was displaced last, and is the backup: who writes into that now came too late.
+    backup: str = ""
 
 
 def read(folder: Path) -> dict[str, Entry]:

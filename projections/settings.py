@@ -1,4 +1,6 @@
-"""passdown.toml: which projections are written, and where.
+"""passdown.toml: which projections are written, where, and what becomes of edits by hand.
+
+    drift = "adopt"
 
     [projections.state-md]
     path = ".planning/{project}/STATE.md"
@@ -11,6 +13,7 @@ What the file does not mention stays as it is without it.
 
 import os
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
@@ -30,6 +33,7 @@ class _Projection(Struct, frozen=True, forbid_unknown_fields=True):
 
 class _Settings(Struct, frozen=True, forbid_unknown_fields=True):
     projections: dict[str, _Projection] = {}
+    drift: Literal["report", "adopt"] = "report"
 
 
 class Target(Struct, frozen=True):
@@ -39,6 +43,8 @@ class Target(Struct, frozen=True):
     path: str
     #: Whether projects share the path, so that only the first to write it may.
     shared: bool
+    #: Whether an edit by hand is adopted without being asked for.
+    adopts: bool = False
 
 
 def targets(root: Path, project: str) -> list[Target]:
@@ -50,7 +56,8 @@ def targets(root: Path, project: str) -> list[Target]:
         if chosen.enabled:
             template = chosen.path or dialect.path
             path = _allowed(template.replace("{project}", project), name)
-            found.append(Target(dialect, path, "{project}" not in template))
+            adopts = settings.drift == "adopt" and dialect.adopt is not None
+            found.append(Target(dialect, path, "{project}" not in template, adopts))
     _check_apart(root, found)
     return found
 

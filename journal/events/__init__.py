@@ -7,6 +7,7 @@ state can know (the next id, the current step), and either admit it or say why n
 names the thing itself (`finding`, `decision`, …) may be left blank in a proposal that makes one.
 """
 
+from journal.events.coordination import *
 from journal.events.decision import *
 from journal.events.event import *
 from journal.events.finding import *

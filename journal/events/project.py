@@ -4,7 +4,7 @@ from typing import ClassVar, Literal
 
 from msgspec import Struct
 
-from journal.events.event import Event, Name, Role, Text
+from journal.events.event import Event, Json, Name, Role, Text
 from journal.events.step import Policy, StepPlan
 
 
@@ -18,6 +18,45 @@ class ProjectOpened(Event, frozen=True):
     policy: Policy = Policy()
     native: str = ""
     branch: str = ""
+
+
+class ProjectAdopted(Event, frozen=True):
+    """What a file said was taken over; `current` is the step that the file was at."""
+
+    type: ClassVar[str] = "project.adopted"
+    source: Text
+    digest: str
+    format: str = ""
+    current: str = ""
+    note: str = ""
+
+
+class Leftover(Struct, frozen=True, omit_defaults=True):
+    """A file's own words at a place in it: they stand for what is rendered there otherwise.
+
+    `own` is the digest of what was rendered there, empty if nothing was; `file` has the one value
+    of the file, or none if it had nothing there.
+    """
+
+    path: tuple[str, ...]
+    own: str = ""
+    file: tuple[Json, ...] = ()
+
+
+class Original(Struct, frozen=True, omit_defaults=True):
+    """A value of an adopted file that has no place in a valid one."""
+
+    path: tuple[str, ...]
+    value: Json = None
+
+
+class LeftoversKept(Event, frozen=True):
+    """What an adopted file says and the model has no place for is kept, and comes out again."""
+
+    type: ClassVar[str] = "project.leftovers_kept"
+    projection: str
+    leftovers: tuple[Leftover, ...] = ()
+    originals: tuple[Original, ...] = ()
 
 
 class ProjectArchived(Event, frozen=True):
@@ -91,6 +130,15 @@ class ActorStatusChanged(Event, frozen=True):
     actor: Name
     status: Literal["idle", "active", "blocked", "offline"]
     note: str = ""
+
+
+class DriftAdopted(Event, frozen=True):
+    """An edit by hand of a projection was taken over; the events before this say what it was."""
+
+    type: ClassVar[str] = "projection.drift_adopted"
+    bookkeeping: ClassVar[bool] = True
+    path: str
+    digest: str = ""
 
 
 class DriftReverted(Event, frozen=True):

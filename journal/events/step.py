@@ -1,10 +1,12 @@
 """Steps: planned, started, checkpointed, completed, and the ways they go wrong."""
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 
 from journal.events.event import ErrorKind, Event, StepKey, Text
+
+AdoptedStatus: TypeAlias = Literal["pending", "in_progress", "complete", "skipped"]
 
 
 class AgentWhen(Struct, frozen=True):
@@ -103,6 +105,20 @@ class StepRestarted(Event, frozen=True):
     reason: str = ""
     approved_by: str = ""
     agent: str = ""
+
+
+class StepAdopted(Event, frozen=True):
+    """How a step stands according to a file, where no history tells how it came to that."""
+
+    type: ClassVar[str] = "step.adopted"
+    step: str
+    status: AdoptedStatus
+    agent: str = ""
+    sub_step: str | None = None
+    started: int | None = None
+    completed: int | None = None
+    artifacts: tuple[str, ...] = ()
+    context_files: tuple[str, ...] = ()
 
 
 class StepVerified(Event, frozen=True):

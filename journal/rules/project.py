@@ -28,8 +28,8 @@ def _project_opened(p: Project, x: e.ProjectOpened, by: By) -> list[e.Event]:
         return []
     raise Rejected(
         f"open {p.slug}",
-        f"it is there already ({p.workflow}, version {p.version})",
-        [f"show -p {p.slug}", "another name"],
+        f"it is there already ({p.workflow}, version {p.version}); a new one needs another name",
+        [f"show -p {p.slug}"],
     )
 
 
@@ -69,6 +69,17 @@ def _actor_status_changed(p: Project, x: e.ActorStatusChanged, by: By) -> list[e
     return [] if known and (known.status, known.note) == (x.status, x.note) else [x]
 
 
+def _project_adopted(p: Project, x: e.ProjectAdopted, by: By) -> list[e.Event]:
+    return [] if p.adopted == x else [x]
+
+
+def _leftovers_kept(p: Project, x: e.LeftoversKept, by: By) -> list[e.Event]:
+    kept = {left.path: left for left in p.leftovers.get(x.projection, ())}
+    news = tuple(left for left in x.leftovers if kept.get(left.path) != left)
+    originals = tuple(each for each in x.originals if each not in p.originals)
+    return [replace(x, leftovers=news, originals=originals)] if news or originals else []
+
+
 def _bookkeeping(p: Project, x: e.Event, by: By) -> list[e.Event]:
     return [x]
 
@@ -82,6 +93,9 @@ RULES: Rules = {
     e.GatePassed: _gate_passed,
     e.ActorRegistered: _actor_registered,
     e.ActorStatusChanged: _actor_status_changed,
+    e.ProjectAdopted: _project_adopted,
+    e.LeftoversKept: _leftovers_kept,
     e.ProjectRecovered: _bookkeeping,
+    e.DriftAdopted: _bookkeeping,
     e.DriftReverted: _bookkeeping,
 }

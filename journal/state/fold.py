@@ -6,11 +6,11 @@ from journal.entities import Project
 from journal.events import Event
 from journal.payload import decode
 from journal.record import Record
-from journal.state import decision, finding, project, session, step, task
+from journal.state import coordination, decision, finding, project, session, step, task
 from journal.state.table import Folds
 
 #: What the fold makes of a history; a change of that is a change of this number.
-FOLD = 1
+FOLD = 2
 
 _FOLDS: Folds = {
     **project.FOLDS,
@@ -19,6 +19,7 @@ _FOLDS: Folds = {
     **decision.FOLDS,
     **finding.FOLDS,
     **session.FOLDS,
+    **coordination.FOLDS,
 }
 
 

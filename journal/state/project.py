@@ -51,6 +51,17 @@ def _actor_status_changed(p: Project, x: e.ActorStatusChanged, r: Record) -> Non
     p.actors[x.actor] = replace(known, status=x.status, note=x.note)
 
 
+def _project_adopted(p: Project, x: e.ProjectAdopted, r: Record) -> None:
+    p.adopted = x
+    p.current = x.current
+
+
+def _leftovers_kept(p: Project, x: e.LeftoversKept, r: Record) -> None:
+    kept = {left.path: left for left in (*p.leftovers.get(x.projection, ()), *x.leftovers)}
+    p.leftovers[x.projection] = tuple(kept.values())
+    p.originals += x.originals
+
+
 def _bookkeeping(p: Project, x: e.Event, r: Record) -> None:
     """Bookkeeping: that it happened is in the journal, the state is as it was."""
 
@@ -64,6 +75,9 @@ FOLDS: Folds = {
     e.GatePassed: _gate_passed,
     e.ActorRegistered: _actor_registered,
     e.ActorStatusChanged: _actor_status_changed,
+    e.ProjectAdopted: _project_adopted,
+    e.LeftoversKept: _leftovers_kept,
     e.ProjectRecovered: _bookkeeping,
+    e.DriftAdopted: _bookkeeping,
     e.DriftReverted: _bookkeeping,
 }

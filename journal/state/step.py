@@ -108,6 +108,22 @@ def _step_restarted(p: Project, x: e.StepRestarted, r: Record) -> None:
     p.current = x.step
 
 
+def _step_adopted(p: Project, x: e.StepAdopted, r: Record) -> None:
+    if step := p.steps.get(x.step):
+        p.steps[x.step] = replace(
+            step,
+            status=x.status,
+            sub_step=x.sub_step,
+            started=x.started,
+            completed=x.completed,
+            artifacts=x.artifacts,
+            context_files=x.context_files,
+            error="",
+            reason="",
+            **_taken_by(x.agent),
+        )
+
+
 def _step_verified(p: Project, x: e.StepVerified, r: Record) -> None:
     if step := p.steps.get(x.step):
         checked = Verification(x.passed, x.details, r.time, r.actor or "")
@@ -131,6 +147,7 @@ FOLDS: Folds = {
     e.StepSkipped: _step_skipped,
     e.StepFailed: _step_failed,
     e.StepRestarted: _step_restarted,
+    e.StepAdopted: _step_adopted,
     e.StepVerified: _step_verified,
     e.StepReconciled: _step_reconciled,
     e.StepOutputRecorded: _step_output_recorded,

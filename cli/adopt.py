@@ -1,0 +1,267 @@
+"""Bringing in the state files that are there already."""
+
+import re
+from hashlib import sha256
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from msgspec import Struct
+
+from cli import exits, options, output
+from cli.answers import AdoptedAnswer, ProposedAnswer, answers
+from cli.describe import describe
+from cli.document import record_data
+from cli.progress import progress
+from journal import Journal, Project, Request
+from journal import events as e
+from journal import workspace as places
+from journal.clock import iso, now
+from journal.errors import Invalid, NotFound, PassdownError
+from journal.record import SLUG
+from journal.workspace import Workspace
+from projections import stamp
+from projections.files import sync, take_over
+from projections.session_state import Source, adopt, read
+
+_NAME = "00-session-state.json"
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands to the app."""
+    app.command("adopt")(adopt_files)
+
+
+class _Found(Struct):
+    """A file that can be adopted: what it says, which project it is, and what there is to say."""
+
+    path: Path
+    content: bytes
+    source: Source
+    slug: str
+    title: str
+    note: str = ""
+
+    @property
+    def warnings(self) -> list[str]:
+        return [self.note, *self.source.warnings] if self.note else self.source.warnings
+
+
+@answers(list[AdoptedAnswer])
+def adopt_files(
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH…", help="State files, or folders with some.")
+    ],
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show the events, and change nothing.")
+    ] = False,
+    fresh: Annotated[
+        bool,
+        typer.Option("--fresh", help="Where nothing is readable, begin anew from the template."),
+    ] = False,
+    actor: options.Actor = "",
+    session: options.Session = "",
+    as_json: options.AsJson = False,
+) -> int:
+    """Bring in session state files of any version, without losing a word.
+
+    Example: passdown adopt agent-output
+    """
+    by = Request(e.ProjectReopened(), actor or None, session or None)
+    found = _files(paths)
+    done: list[AdoptedAnswer] = []
+    failed: PassdownError | None = None
+    with progress("adopting", len(found)) as advance:
+        for path in found:
+            try:
+                done.append(_adopt(path, by, dry_run, fresh))
+            except PassdownError as error:
+                if len(found) == 1:
+                    raise
+                failed = error
+                output.note(f"{path}: {error}")
+            advance(1)
+    if as_json:
+        output.document(done)
+    for each in done:
+        if not as_json:
+            _tell(each)
+        for warning in each.warnings:
+            output.note(f"{each.path}: {warning}")
+    return exits.code(failed) if failed else exits.OK
+
+
+def _tell(each: AdoptedAnswer) -> None:
+    if each.proposed:
+        for proposed in each.proposed:
+            output.line(f"{each.project}: would record {proposed.words}")
+        return
+    if not each.appended:
+        output.line(f"{each.path}: {each.project} says all of it already, nothing recorded")
+        return
+    output.line(
+        f"{each.path}: adopted as {each.project}, {len(each.appended)} events, "
+        f"version {each.version}"
+    )
+
+
+# -- what is there ---------------------------------------------------------------------------
+
+
+def _files(paths: list[Path]) -> list[Path]:
+    found: list[Path] = []
+    for path in paths:
+        if not (path.exists() or path.with_name(f"{path.name}.bak").exists()):
+            raise NotFound("file", str(path), (), hint="name a state file, or a folder with some")
+        inside = sorted(path.rglob(_NAME)) if path.is_dir() else [path]
+        if not inside:
+            raise Invalid(f"there is no {_NAME} below {path}; name the file itself")
+        found += inside
+    return found
+
+
+def _look(path: Path) -> _Found:
+    """What a file says, or its backup where the file cannot be read."""
+    backup = path.with_name(f"{path.name}.bak")
+    try:
+        return _found(path, path)
+    except (Invalid, OSError) as error:
+        why = _reason(path, error)
+    try:
+        found = _found(path, backup)
+    except (Invalid, OSError) as error:
+        raise Invalid(
+            f"{why}, and {_reason(backup, error)}; restore one of them, or `passdown adopt --fresh "
+            f"{path}` begins anew with every step pending"
+        ) from error
+    found.note = f"{why}; its backup was read instead"
+    return found
+
+
+def _reason(path: Path, error: Exception) -> str:
+    said = error.strerror if isinstance(error, OSError) else str(error)
+    return f"{path} cannot be read ({said})"
+
+
+def _found(path: Path, at: Path) -> _Found:
+    content = at.read_bytes()
+    source = read(content)
+    name = str(source.document["project"]) or path.absolute().parent.name
+    return _Found(path, content, source, slug(name), "" if re.fullmatch(SLUG, name) else name)
+
+
+def slug(name: str) -> str:
+    """The name of a project as near to a given one as may be."""
+    near = re.sub(r"[^a-z0-9._-]+", "-", name.lower()).strip("-._")[:100].replace("..", ".")
+    if not re.fullmatch(SLUG, near):
+        raise Invalid(f"no project can be named after {name[:60]!r}; rename it in the file")
+    return near
+
+
+# -- taking it over --------------------------------------------------------------------------
+
+
+def _adopt(path: Path, by: Request, dry_run: bool, fresh: bool) -> AdoptedAnswer:
+    try:
+        found = _look(path)
+    except Invalid as error:
+        if not fresh:
+            raise
+        return _begin_anew(path, by, str(error), dry_run)
+    if dry_run:
+        return _rehearsed(found, by)
+    workspace = places.choose()
+    with Journal.create(workspace.root) as journal:
+        handle = journal.handle(found.slug)
+
+        def propose(state: Project, moment: int) -> list[Request]:
+            return _requests(found, state, by, moment, journal)
+
+        done = handle.append_decided(propose)
+        take_over(workspace, handle, found.path, found.content)
+        files = sync(workspace, handle, recover=bool(found.note), actor=by.actor)
+    problems = [file.problem for file in files if file.problem]
+    return AdoptedAnswer(
+        str(path),
+        found.slug,
+        done.version,
+        [record_data(record) for record in done.records],
+        [],
+        [*found.warnings, *problems],
+    )
+
+
+def _requests(
+    found: _Found, state: Project, by: Request, moment: int, journal: Journal | None = None
+) -> list[Request]:
+    digest = sha256(found.content).hexdigest()
+    if state.adopted and state.adopted.digest == digest:
+        return []
+    base = _base(found, journal) if journal else None
+    made = adopt(
+        found.source,
+        state,
+        str(found.path),
+        digest,
+        base=base,
+        title=found.title,
+        removals=base is not None,
+        now=moment,
+        by=by,
+    )
+    if found.note and made:
+        note = e.ProjectRecovered("files", note=found.note)
+        made.append(Request(note, by.actor, by.session))
+    return made
+
+
+def _base(found: _Found, journal: Journal) -> Project | None:
+    """The state that the file was rendered from, if it was one of this journal."""
+    signed = stamp.read(found.content)
+    if signed is None or signed.project != found.slug or found.slug not in journal.projects():
+        return None
+    handle = journal.project(found.slug)
+    record = next(handle.records(signed.version - 1, signed.version), None)
+    known = record is not None and record.hash.hex() == signed.hash
+    return handle.at(signed.version) if known else None
+
+
+def _rehearsed(found: _Found, by: Request) -> AdoptedAnswer:
+    """What would be recorded; no workspace is made for it."""
+    try:
+        workspace: Workspace | None = places.find()
+    except PassdownError:
+        workspace = None
+    requests: list[Request] = []
+    version = 0
+    if workspace:
+        with Journal.open(workspace.folder) as journal:
+            state = journal.handle(found.slug).state
+            version = state.version
+            requests = _requests(found, state, by, now(), journal)
+    else:
+        requests = _requests(found, Project(found.slug), by, now())
+    proposed = [_proposed(request) for request in requests]
+    return AdoptedAnswer(str(found.path), found.slug, version, [], proposed, found.warnings)
+
+
+def _proposed(request: Request) -> ProposedAnswer:
+    moment = None if request.occurred is None else iso(request.occurred)
+    return ProposedAnswer(request.event.type, describe(request.event), request.event, moment)
+
+
+def _begin_anew(path: Path, by: Request, why: str, dry_run: bool) -> AdoptedAnswer:
+    """The last resort: a project from the template, every step pending, and the loss recorded."""
+    name = slug(path.absolute().parent.name)
+    reason = why.partition("; restore")[0]
+    if dry_run:
+        event = e.ProjectRecovered("files", note=reason)
+        return AdoptedAnswer(str(path), name, 0, [], [_proposed(Request(event))], [reason])
+    workspace = places.choose()
+    with Journal.create(workspace.root) as journal:
+        handle = journal.open_project(name, actor=by.actor, session=by.session)
+        handle.append(e.ProjectRecovered("files", note=f"begun anew: {reason}"), actor=by.actor)
+        sync(workspace, handle, recover=True, actor=by.actor)
+        records = [record_data(record) for record in handle.records()]
+        version = handle.state.version
+    return AdoptedAnswer(str(path), name, version, records, [], [f"{reason}; begun anew"])

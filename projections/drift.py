@@ -1,0 +1,90 @@
+"""What an edit by hand changed: field by field where the dialect can be read, else line by line."""
+
+from difflib import ndiff
+
+from msgspec import Struct
+
+from journal.errors import Invalid
+from journal.events import Json
+from journal.handle import Handle
+from journal.state import Project
+from journal.workspace import Workspace
+from projections import session_state
+from projections.files import edited
+from projections.leftovers import differences
+from projections.settings import Target
+
+#: Of one file so many changes are shown.
+_MOST = 500
+
+
+class Change(Struct, frozen=True):
+    """One difference: what was there and what is; of a list, what left it and what came."""
+
+    where: str
+    was: list[Json]
+    now: list[Json]
+
+
+class Drift(Struct, frozen=True):
+    """A file that was edited, and what the edit changed."""
+
+    path: str
+    changes: list[Change]
+
+
+def drifts(workspace: Workspace, handle: Handle) -> list[Drift]:
+    """Every file of a project that was edited outside Passdown."""
+    return [
+        Drift(target.path, _changes(target, content, base))
+        for target, content, base in edited(workspace, handle)
+    ]
+
+
+def _changes(target: Target, content: bytes, base: Project) -> list[Change]:
+    if target.dialect.name == session_state.NAME:
+        try:
+            return _fields(content, base)
+        except Invalid:
+            pass  # then its lines have to do
+    return _lines(content, target.dialect.render(base))
+
+
+def _fields(content: bytes, base: Project) -> list[Change]:
+    shown = session_state.flat(session_state.form(base))
+    theirs = session_state.read(content).document
+    changes = []
+    for place in differences(shown, theirs):
+        if place.path[0] not in session_state.ASIDE:
+            was, now = _apart(_at(shown, place.path), list(place.file))
+            changes.append(Change(".".join(place.path), was, now))
+    return changes[:_MOST]
+
+
+def _apart(was: list[Json], now: list[Json]) -> tuple[list[Json], list[Json]]:
+    """Of two lists what the other does not have; anything else as it is."""
+    match was, now:
+        case [list(old)], [list(new)]:
+            return [x for x in old if x not in new], [x for x in new if x not in old]
+    return was, now
+
+
+def _at(document: Json, path: tuple[str, ...]) -> list[Json]:
+    for key in path:
+        if not (isinstance(document, dict) and key in document):
+            return []
+        document = document[key]
+    return [document]
+
+
+def _lines(content: bytes, rendered: bytes) -> list[Change]:
+    was, now = (side.decode(errors="replace").splitlines() for side in (rendered, content))
+    changes, number = [], 0
+    for line in ndiff(was, now, charjunk=None):
+        mark, text = line[:2], line[2:]
+        number += mark != "- "
+        if mark == "- ":
+            changes.append(Change(f"line {number + 1}", [text], []))
+        elif mark == "+ ":
+            changes.append(Change(f"line {number}", [], [text]))
+    return changes[:_MOST]
