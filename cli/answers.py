@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from msgspec import Struct
 
-from journal.events import Event
+from journal.events import Event, Json
 from journal.store import Flaw
 from projections.files import FileState
 
@@ -67,7 +67,7 @@ class Rendered(Struct, frozen=True, rename={"form": "as"}):
 
 
 class TokenSum(Struct, frozen=True):
-    """A sum of tokens; `agent` or `step` says whose."""
+    """A sum of tokens; `name` says whose: an agent's, a step's, or '' where nobody was named."""
 
     name: str
     input: int
@@ -123,6 +123,44 @@ class Rebuilt(Struct, frozen=True):
     rebuilt: bool
     kept: str | None
     projects: list[SalvagedAnswer]
+
+
+class ProposedAnswer(Struct, frozen=True):
+    """An event that would be recorded, in words and as data."""
+
+    type: str
+    words: str
+    data: Event
+    occurred: str | None
+
+
+class AdoptedAnswer(Struct, frozen=True):
+    """A file that was adopted; `proposed` has the events of a dry run."""
+
+    path: str
+    project: str
+    version: int
+    appended: list[RecordAnswer]
+    proposed: list[ProposedAnswer]
+    warnings: list[str]
+
+
+class ChangeAnswer(Struct, frozen=True):
+    """What an edit changed at one place; of a list, what left it and what came."""
+
+    path: str
+    where: str
+    was: list[Json]
+    now: list[Json]
+
+
+class DriftAnswer(Struct, frozen=True):
+    """Which files were edited outside Passdown, how, and what was done about it."""
+
+    project: str
+    drifted: list[str]
+    changes: list[ChangeAnswer]
+    files: list[FileState]
 
 
 class ErrorAnswer(Struct, frozen=True, omit_defaults=True):

@@ -26,15 +26,19 @@ from journal.errors import (
 #: with all of them a command takes a sixth longer.
 MODULES = {
     "projects": ("init", "projects", "actor"),
-    "step": ("step", "transition"),
+    "step": ("step", "transition", "gate"),
+    "lease": ("lease",),
     "task": ("plan", "task", "blocker"),
     "decision": ("decide", "question"),
     "finding": ("finding", "review", "error"),
     "session": ("session", "files", "next", "note"),
     "tokens": ("tokens",),
     "append": ("append",),
+    "resume": ("resume",),
     "show": ("show",),
     "log": ("log",),
+    "adopt": ("adopt",),
+    "drift": ("drift",),
     "care": ("sync", "verify", "recover"),
 }
 
@@ -72,10 +76,11 @@ def run(arguments: list[str]) -> int:
     """Run one command and give its exit code; every error ends here."""
     output.prepare()
     # Known to the right of the command as well, where typer would not look for it.
-    debug = "--debug" in arguments
-    arguments = [argument for argument in arguments if argument != "--debug"]
+    options, rest = _options(arguments)
+    debug = "--debug" in options
+    options = [argument for argument in options if argument != "--debug"]
     try:
-        return _run(arguments, debug)
+        return _run([*options, *rest], debug)
     except output.Undelivered as error:
         output.abandon()
         if error.reader_gone:
@@ -84,8 +89,14 @@ def run(arguments: list[str]) -> int:
         return exits.UNAVAILABLE
 
 
+def _options(arguments: list[str]) -> tuple[list[str], list[str]]:
+    """The arguments in front of `--`, among which are the options, and the rest."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    return arguments[:end], arguments[end:]
+
+
 def _run(arguments: list[str], debug: bool) -> int:
-    as_json = "--json" in arguments
+    as_json = "--json" in _options(arguments)[0]
     try:
         command = typer.main.get_command(build(arguments))
         result = command.main(arguments, "passdown", standalone_mode=False)
@@ -110,8 +121,7 @@ def _run(arguments: list[str], debug: bool) -> int:
             raise
         if isinstance(error, OSError) and error.filename is None:
             raise output.Undelivered(error) from error  # help is printed by typer
-        what = f"{type(error).__name__}: {output.plain(str(error), 200)}"
-        message = f"this is a defect in Passdown ({what}); run it again with --debug to see where"
+        message = f"{output.defect(error)}; run it again with --debug to see where"
         return _report(message, exits.BUG, as_json, error)
 
 

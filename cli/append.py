@@ -37,6 +37,7 @@ class Line(Struct, frozen=True, forbid_unknown_fields=True):
     session: str | None = None
     occurred: str | None = None
     cause: str | None = None
+    lease: str | None = None
 
 
 @answers(Recorded)
@@ -50,6 +51,7 @@ def append(
     occurred: options.Occurred = "",
     no_sync: options.NoSync = False,
     as_json: options.AsJson = False,
+    lease: options.Lease = "",
 ) -> None:
     """Record any event by its type, or a stream of them from stdin, all or none.
 
@@ -57,7 +59,7 @@ def append(
 
     Example: passdown append task.added '{"title": "Write the parser", "step": "2"}'
     """
-    asked = Asked(project, actor, session, key, occurred, no_sync, as_json)
+    asked = Asked(project, actor, session, key, occurred, no_sync, as_json, lease)
     if type != "-":
         record(asked, parse(type, payload.encode(errors="surrogateescape")))
         return
@@ -97,6 +99,7 @@ def _stream(asked: Asked) -> Iterator[tuple[int, Request]]:
                     line.session or asked.session,
                     parse_time(line.occurred) if line.occurred else asked.occurred,
                     line.cause,
+                    line.lease or asked.lease,
                 ),
             )
         except PassdownError as error:

@@ -9,6 +9,8 @@ from projections.values import as_text
 
 _WORDS: dict[type[e.Event], Callable[[Any], str]] = {
     e.ProjectOpened: lambda x: f"project opened: {x.title} ({x.workflow}, {len(x.steps)} steps)",
+    e.ProjectAdopted: lambda x: f"adopted {x.source}{_because(x.note)}",
+    e.LeftoversKept: lambda x: f"kept {len(x.leftovers) + len(x.originals)} values of a file",
     e.ProjectArchived: lambda x: "project archived",
     e.ProjectReopened: lambda x: "project reopened",
     e.ProjectRetitled: lambda x: f"title is now {x.title}",
@@ -24,6 +26,7 @@ _WORDS: dict[type[e.Event], Callable[[Any], str]] = {
     e.StepSkipped: lambda x: f"step {x.step} skipped{_because(x.reason)}",
     e.StepFailed: lambda x: f"step {x.step} failed ({x.error}, {x.kind}): {x.message}",
     e.StepRestarted: lambda x: f"step {x.step}: {x.mode}{_because(x.reason)}",
+    e.StepAdopted: lambda x: f"step {x.step} is {x.status} according to the file",
     e.StepVerified: lambda x: f"step {x.step} verified: {'pass' if x.passed else 'fail'}",
     e.StepReconciled: lambda x: f"step {x.step} reconciled",
     e.StepOutputRecorded: lambda x: f"output of step {x.step}: {x.text}",
@@ -49,7 +52,7 @@ _WORDS: dict[type[e.Event], Callable[[Any], str]] = {
     e.BlockerResolved: lambda x: f"{x.blocker} resolved{_because(x.resolution)}",
     e.FilesChanged: lambda x: f"{x.path} {x.change}",
     e.TokensUsed: lambda x: f"tokens: {x.input} in, {x.output} out, {x.cached} cached",
-    e.SessionStarted: lambda x: f"{x.session} started{' by ' + x.agent if x.agent else ''}",
+    e.SessionStarted: lambda x: f"{x.session} started{_by(x.agent)}",
     e.SessionHeartbeat: lambda x: f"{x.session} is alive",
     e.SessionNoted: lambda x: f"{x.session} {x.kind}: {x.text}",
     e.SessionEnded: lambda x: f"{x.session} ended{_because(x.handoff_reason)}",
@@ -59,6 +62,13 @@ _WORDS: dict[type[e.Event], Callable[[Any], str]] = {
     e.QuestionResolved: lambda x: f"{x.question} answered{_because(x.resolution)}",
     e.NextActionSet: lambda x: f"next: {x.text or 'nothing'}",
     e.ContextNoted: lambda x: f"context ({x.kind}): {x.text}",
+    e.DriftAdopted: lambda x: f"the edit of {x.path} was adopted",
+    e.LeaseAcquired: lambda x: (
+        f"lease on step {x.step} acquired{_by(x.agent)} for {x.seconds} s, token {x.token}"
+    ),
+    e.LeaseRenewed: lambda x: f"lease on step {x.step} renewed",
+    e.LeaseReleased: lambda x: f"lease on step {x.step} released{_because(x.reason)}",
+    e.LeaseExpired: lambda x: f"lease on step {x.step} expired, it was held{_by(x.agent)}",
     e.DriftReverted: lambda x: f"{x.path} put back to what the journal says",
 }
 
@@ -85,6 +95,10 @@ def colour(event: e.Event) -> str:
     if event.bookkeeping:
         return "dim"
     return next((name for name, kinds in _COLOURS.items() if isinstance(event, kinds)), "")
+
+
+def _by(agent: str) -> str:
+    return f" by {agent}" if agent else ""
 
 
 def _because(reason: str) -> str:

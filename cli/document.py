@@ -50,6 +50,9 @@ def project_data(project: Project) -> dict[str, object]:
         "context": _each(project.context),
         "outputs": _each(project.outputs),
         "gates": _each(project.gates),
+        "leases": _all(project.leases),
+        "adopted": None if project.adopted is None else _data(project.adopted),
+        "originals": _each(project.originals),
     }
 
 

@@ -21,9 +21,13 @@ from journal.errors import NotFound
 from journal.events import VOCABULARY, Event
 from journal.payload import decode
 from journal.record import Record
+from journal.rules.names import find, find_step
 
 #: How often `--follow` looks whether something was added, in seconds.
 _PAUSE = 0.25
+
+#: No journal has more versions than this, which is as far as its store can count.
+_LAST = 2**63 - 1
 
 
 def register(app: typer.Typer) -> None:
@@ -93,11 +97,12 @@ def log(
         wanted = Wanted(
             tuple(map(_type, types or ())),
             actor,
-            step.replace(".", "_"),
+            find_step(handle.state, step).key if step else "",
             _names(handle, session),
             options.moment(since) if since else None,
             options.moment(until) if until else None,
         )
+        after, limit = min(after, _LAST), min(limit, _LAST)
         newest: deque[Record] = deque(maxlen=limit or None)
         if limit and wanted == EVERYTHING and (head := journal.store.head(handle.slug)):
             after = max(after, head.version - limit)
@@ -135,8 +140,12 @@ def _names(handle: Handle, session: str) -> frozenset[str]:
     if not session:
         return frozenset()
     known = handle.state.session_names
-    id = known.get(session, session)
-    return frozenset({session, id, *(name for name, of in known.items() if of == id)})
+    id = known.get(session)
+    if id is None:
+        # A session need not have been started for something to be recorded in it.
+        used = {record.session: record.session for record in handle.records() if record.session}
+        id = find("session", session, {**used, **known})
+    return frozenset({id, *(name for name, of in known.items() if of == id)})
 
 
 def _show(records: list[Record], as_json: bool) -> None:

@@ -6,6 +6,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 from journal.clock import now, parse
+from journal.errors import Invalid
 from journal.events import ErrorKind
 
 Project: TypeAlias = Annotated[
@@ -22,6 +23,12 @@ Actor: TypeAlias = Annotated[
 ]
 Session: TypeAlias = Annotated[
     str, typer.Option("--session", "-s", envvar="PASSDOWN_SESSION", help="In which session.")
+]
+Lease: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--lease", envvar="PASSDOWN_LEASE", help="The token of a lease; refused if it is lost."
+    ),
 ]
 Key: TypeAlias = Annotated[
     str, typer.Option("--id", help="The request's own id: the same request again adds nothing.")
@@ -69,4 +76,9 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 def moment(text: str) -> int:
     """The moment that a time means, or a stretch of time before now: 90m, 2h, 3d."""
     ago = re.fullmatch(r"([0-9]{1,9})([smhdw])", text)
-    return now() - int(ago[1]) * _UNITS[ago[2]] * 1_000_000 if ago else parse(text)
+    if ago:
+        return now() - int(ago[1]) * _UNITS[ago[2]] * 1_000_000
+    try:
+        return parse(text)
+    except Invalid as error:
+        raise Invalid(f"{error}, or like 90m, 2h or 3d for so long ago") from error

@@ -77,6 +77,11 @@ def prepare() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
+def defect(error: BaseException) -> str:
+    """What nobody foresaw, in words for whoever meets it."""
+    return f"this is a defect in Passdown ({type(error).__name__}: {plain(str(error), 200)})"
+
+
 def plain(text: str, limit: int = 0) -> str:
     """Text on one line, without anything that could steer a terminal; cut at `limit`."""
     shown = "".join(c if c.isprintable() else " " for c in text)

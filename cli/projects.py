@@ -1,5 +1,6 @@
 """Projects and who acts in them: open one, list them, register an actor."""
 
+import shlex
 import subprocess
 from typing import Annotated
 
@@ -80,7 +81,7 @@ def init(
             raise Rejected(
                 f"open {project} with {iac_tool}",
                 f"it is there already, and its iac_tool is {held.value}",
-                [f"decide -p {project} --key iac_tool --value {iac_tool}"],
+                [shlex.join(("decide", "-p", project, "--key", "iac_tool", "--value", iac_tool))],
             )
         append(asked, workspace, handle, requests)
 

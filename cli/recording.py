@@ -2,9 +2,11 @@
 
 import functools
 import inspect
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
 
 import typer
 
@@ -14,10 +16,10 @@ from cli.describe import describe
 from cli.document import record_data
 from cli.progress import progress
 from cli.timing import timed
-from journal import Journal
+from journal import Journal, Project
 from journal import workspace as places
 from journal.clock import parse
-from journal.errors import Invalid, PassdownError
+from journal.errors import Invalid, PassdownError, Rejected
 from journal.events import Event
 from journal.handle import Handle
 from journal.payload import decode
@@ -27,6 +29,7 @@ from journal.workspace import Workspace
 from projections.files import FileState, sync
 
 Proposal = TypeVar("Proposal", bound=Callable[..., Event | Sequence[Event]])
+Then: TypeAlias = Callable[[Project], bytes]
 
 
 @contextmanager
@@ -63,6 +66,7 @@ class Asked:
         occurred: options.Occurred = "",
         no_sync: options.NoSync = False,
         as_json: options.AsJson = False,
+        lease: options.Lease = "",
     ) -> None:
         self.project = project
         self.actor = actor or None
@@ -71,25 +75,33 @@ class Asked:
         self.occurred = parse(occurred) if occurred else None
         self.no_sync = no_sync
         self.as_json = as_json
+        self.lease = lease or None
 
 
 _SHARED = inspect.signature(Asked).parameters
 
 
-def recording(group: typer.Typer, name: str) -> Callable[[Proposal], Proposal]:
+def recording(
+    group: typer.Typer, name: str, then: Then | None = None
+) -> Callable[[Proposal], Proposal]:
     """Make a command of a function that says which event, or events, it proposes.
 
-    The command takes what the function takes, and the options that all recording commands share.
+    The command takes what the function takes, and the options that all recording commands share;
+    a shared option that the function takes as well is given to both. What `then` makes of the state
+    is shown to a person after what was recorded.
     """
 
     def register(propose: Proposal) -> Proposal:
+        own = inspect.signature(propose).parameters
+
         @functools.wraps(propose)
         def command(**given: Any) -> None:
-            asked = Asked(**{option: given.pop(option) for option in _SHARED})
-            proposed = propose(**given)
-            record(asked, *((proposed,) if isinstance(proposed, Event) else proposed))
+            asked = Asked(**{option: given[option] for option in _SHARED})
+            proposed = propose(**{option: given[option] for option in own})
+            events = (proposed,) if isinstance(proposed, Event) else proposed
+            record(asked, *events, then=then)
 
-        taken = [*inspect.signature(propose).parameters.values(), *_SHARED.values()]
+        taken = list({**own, **_SHARED}.values())
         command.__signature__ = inspect.Signature(taken)  # type: ignore[attr-defined]
         command.__annotations__ = {each.name: each.annotation for each in taken}
         group.command(name)(answers(Recorded)(command))
@@ -98,25 +110,39 @@ def recording(group: typer.Typer, name: str) -> Callable[[Proposal], Proposal]:
     return register
 
 
-def record(asked: Asked, *events: Event) -> None:
+def record(asked: Asked, *events: Event, then: Then | None = None) -> None:
     """Append the events that a command proposes, and report."""
-    requests = [Request(x, asked.actor, asked.session, asked.occurred) for x in events]
+    requests = [
+        Request(x, asked.actor, asked.session, asked.occurred, lease=asked.lease) for x in events
+    ]
     with opened() as (workspace, journal):
-        append(asked, workspace, chosen(journal, asked.project), requests)
+        append(asked, workspace, chosen(journal, asked.project), requests, then)
 
 
-def append(asked: Asked, workspace: Workspace, handle: Handle, requests: Sequence[Request]) -> None:
+def append(
+    asked: Asked,
+    workspace: Workspace,
+    handle: Handle,
+    requests: Sequence[Request],
+    then: Then | None = None,
+) -> None:
     """Append what was asked for, all or none; then bring the files up to date and report."""
     _check_links(workspace, requests)
     with (
         timed("appended", project=handle.slug, requests=len(requests)),
         progress(f"recording {len(requests):,} events"),
     ):
-        done = handle.append_all(requests, id=asked.key)
-    _finish(asked, workspace, handle, done)
+        try:
+            done = handle.append_all(requests, id=asked.key)
+        except Rejected as no:
+            # Where the project had to be named, an offer without its name would not work.
+            raise (no.naming(asked.project) if asked.project else no) from None
+    _finish(asked, workspace, handle, done, then)
 
 
-def _finish(asked: Asked, workspace: Workspace, handle: Handle, done: Appended) -> None:
+def _finish(
+    asked: Asked, workspace: Workspace, handle: Handle, done: Appended, then: Then | None
+) -> None:
     """Sync after an append and report both; from here on nothing may look like a failure."""
     files: list[FileState] = []
     problems = list(done.cautions)
@@ -131,12 +157,23 @@ def _finish(asked: Asked, workspace: Workspace, handle: Handle, done: Appended) 
             synced = False
             said = str(error) or "interrupted"
             problems.append(said if "passdown sync" in said else f"{said}; run `passdown sync`")
+        # What was recorded is not to look as if it were not: it would be recorded again.
+        except Exception as error:  # noqa: BLE001
+            synced = False
+            problems.append(f"{output.defect(error)}; `passdown sync --debug` shows where")
     try:
         _answer(asked, done, synced, files, problems)
+        if then is not None and not asked.as_json:
+            output.line()
+            output.raw(then(handle.state))
         output.deliver()
     except output.Undelivered:
         output.abandon()
         problems.append(f"recorded as version {done.version}, but stdout took no answer")
+    except (PassdownError, OSError, KeyboardInterrupt) as error:
+        problems.append(str(error) or "interrupted")
+    except Exception as error:  # noqa: BLE001
+        problems.append(f"recorded as version {done.version}, and {output.defect(error)}")
     for file in files:
         if file.status == "corrupt" and file.written:
             output.note(f"{file.path} was corrupt and is restored; its bytes are in {file.kept}")
@@ -183,10 +220,19 @@ def _check_links(workspace: Workspace, requests: Sequence[Request]) -> None:
     for n, request in enumerate(requests):
         try:
             for path in named_paths(request.event):
-                if workspace.inside(workspace_path(path)) is None:
-                    raise Invalid(
-                        f"{path!r} leads out of the workspace through a link; name the file itself"
-                    )
+                place_of(workspace, path)
         except Invalid as error:
             error.nth = n
             raise
+
+
+def place_of(workspace: Workspace, path: str) -> Path:
+    """Where a file is that somebody named; refused if that is not in the workspace."""
+    normal, root = os.path.normpath(path), str(workspace.root)
+    if normal.startswith(f"{root}/"):
+        meant = os.path.relpath(normal, root)
+        raise Invalid(f"path {path[:200]!r} must be relative to the workspace root: {meant!r}")
+    place = workspace.inside(workspace_path(path))
+    if place is None:
+        raise Invalid(f"{path!r} leads out of the workspace through a link; name the file itself")
+    return place

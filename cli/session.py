@@ -1,17 +1,19 @@
 """Sessions and what they leave behind: files, tokens, context, the next action."""
 
-from hashlib import sha256
+import hashlib
+import os
+import stat
+from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from cli import options
 from cli.group import group
-from cli.recording import recording
+from cli.recording import place_of, recording
 from journal import events as e
 from journal import workspace as places
-from journal.errors import Invalid
-from journal.rules import workspace_path
+from journal.errors import Invalid, JournalUnavailable, NotFound
 
 sessions = group("Start sessions, keep them alive, and end them.")
 files = group("Record what was done to files of the workspace.")
@@ -152,16 +154,33 @@ def deleted(
 def _digest(path: str) -> str:
     """The SHA-256 of a file of the workspace as it is now."""
     workspace = places.find()
-    place = workspace.inside(workspace_path(path))
-    if place is None:
-        raise Invalid(f"{path!r} leads out of the workspace through a link; name the file itself")
+    place = place_of(workspace, path)
     try:
-        return sha256(place.read_bytes()).hexdigest()
-    except OSError as error:
-        raise Invalid(
-            f"{path!r} cannot be read in {workspace.root}: {error.strerror}; "
-            "name it relative to the workspace root"
+        # A pipe would be waited for, so it is not even opened.
+        if not stat.S_ISREG(place.stat().st_mode):
+            raise Invalid(f"{path!r} is not a regular file; only those have a digest")
+        with place.open("rb") as content:
+            return hashlib.file_digest(content, "sha256").hexdigest()
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise NotFound(
+            "file",
+            path,
+            _beside(workspace.root, path),
+            hint="name it relative to the workspace root",
         ) from error
+    except OSError as error:
+        raise JournalUnavailable(
+            f"{path!r} cannot be read in {workspace.root}: {error.strerror}; nothing was recorded"
+        ) from error
+
+
+def _beside(root: Path, path: str) -> list[str]:
+    """What else is in the folder of a file, as it would be named."""
+    folder = os.path.dirname(path)
+    try:
+        return [os.path.join(folder, name) for name in sorted(os.listdir(root / folder))]
+    except OSError:
+        return []
 
 
 # -- what is next, and what to know ----------------------------------------------------------

@@ -12,8 +12,10 @@ from cli.recording import chosen, opened
 from cli.screen import Cell, bar, columns, fit, paint, table, wrap
 from journal import Handle, Project
 from journal.clock import iso
-from journal.state import active_blockers, step_agent, task_status
+from journal.state import active_blockers, lease_until, step_agent, task_status
+from journal.workspace import Workspace
 from projections.dialect import DIALECTS
+from projections.files import inspect, is_touched
 from projections.position import chosen as chosen_value
 from projections.position import is_done, keyed, next_action, outlook
 
@@ -52,9 +54,10 @@ def show(
 
     Example: passdown show --as handoff --at 12
     """
-    with opened() as (_, journal):
+    with opened() as (workspace, journal):
         handle = chosen(journal, project)
         state = _moment(handle, at)
+        problems = _problems(workspace, handle)
     if form == "json" or (as_json and not form):
         output.document(project_data(state))
     elif form:
@@ -66,6 +69,15 @@ def show(
     else:
         for line in _summary(state):
             output.line(line)
+    for problem in problems:
+        output.note(problem)
+
+
+def _problems(workspace: Workspace, handle: Handle) -> list[str]:
+    """What is wrong with the files, where a quick look says that something is."""
+    if not is_touched(workspace, handle.slug):
+        return []
+    return [file.problem for file in inspect(workspace, handle) if file.status == "drifted"]
 
 
 def _moment(handle: Handle, at: str) -> Project:
@@ -102,6 +114,7 @@ def _summary(state: Project) -> Iterable[str]:
         if s.status == "active"
     ]
     yield from _section("Active sessions", sessions)
+    yield from _section("Leases", _leases(state))
     yield ""
     yield from wrap(f"Next: {next_action(state) or outlook(state)}", _LINES)
 
@@ -133,6 +146,19 @@ def _logged(state: Project) -> list[tuple[str, str]]:
         (decision.id, decision.title or decision.choice)
         for decision in state.decisions.values()
         if not decision.key and decision.superseded_by is None
+    ]
+
+
+def _leases(state: Project) -> list[tuple[str, str]]:
+    """Who holds which step; whether a lease is stale is for the reader's clock to say."""
+    held = [lease for lease in state.leases.values() if lease.status == "held"]
+    return [
+        (
+            f"step {lease.step}",
+            f"{lease.agent or 'unnamed'}, since {iso(lease.acquired)}, "
+            f"until {iso(lease_until(lease))} if not renewed",
+        )
+        for lease in held
     ]
 
 

@@ -1,4 +1,4 @@
-"""Steps: start, checkpoint, complete, skip, fail, retry, rerun, and going from one to the next."""
+"""Steps: start, checkpoint, complete, skip, fail, retry, rerun, and the gates between them."""
 
 from typing import Annotated
 
@@ -9,6 +9,7 @@ from cli.group import group
 from cli.recording import recording
 from journal import events as e
 from journal.errors import Invalid
+from projections.dialect import DIALECTS
 
 steps = group("Start, checkpoint and finish steps.")
 
@@ -20,6 +21,7 @@ def register(app: typer.Typer) -> None:
     """Add these commands to the app."""
     app.add_typer(steps, name="step")
     recording(app, "transition")(transition)
+    recording(app, "gate", then=DIALECTS["handoff"].render)(gate)
 
 
 @recording(steps, "start")
@@ -112,14 +114,31 @@ def transition(
         typer.Option("--decide", metavar="KEY=VALUE", help="What was decided in it; repeatable."),
     ] = None,
     agent: Agent = "",
+    passed: Annotated[
+        str, typer.Option("--gate", metavar="NAME", help="The gate passed at its end.")
+    ] = "",
 ) -> list[e.Event]:
-    """Complete one step, record its decisions and start the next: all of it, or nothing.
+    """Pass a step's gate, record its decisions, complete it, start the next: all of it, or nothing.
 
     Example: passdown transition 1 2 --artifact 01-requirements.md --decide region=swedencentral
     """
     files = tuple(artifacts or ()), tuple(context_files or ())
     decided = [_decision(text, step) for text in decisions or ()]
-    return [*decided, e.StepCompleted(step, *files, summary), e.StepStarted(following, agent)]
+    gates = [e.GatePassed(passed, step)] if passed else []
+    moved = e.StepCompleted(step, *files, summary), e.StepStarted(following, agent)
+    return [*gates, *decided, *moved]
+
+
+def gate(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What the gate is called.")],
+    step: options.AtStep = "",
+    note: Annotated[str, typer.Option("--note", help="What was said at it.")] = "",
+) -> e.Event:
+    """Record that a gate was passed, and show what the handoff says.
+
+    Example: passdown gate requirements-approved --step 1 --note "signed off by Ann"
+    """
+    return e.GatePassed(name, step, note)
 
 
 def _decision(text: str, step: str) -> e.DecisionMade:

@@ -8,6 +8,7 @@ from cli import options
 from cli.group import group
 from cli.recording import recording
 from journal import events as e
+from journal.errors import Invalid
 
 plans = group("Add, start and complete plans.")
 tasks = group("Add tasks and work on them.")
@@ -183,6 +184,8 @@ def bypass_blocker(
 
     Example: passdown blocker bypass block-001 --workaround "use the mirror"
     """
+    if not workaround.strip():
+        raise Invalid(f"a workaround is needed: say with -w how work goes on around {blocker}")
     return e.BlockerBypassed(blocker, workaround, tuple(tasks or ()))
 
 

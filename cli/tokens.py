@@ -45,7 +45,8 @@ def show_tokens(
     context: typer.Context, project: options.Project = "", as_json: options.AsJson = False
 ) -> None:
     """Show the sums, where no other command is asked for."""
-    if context.invoked_subcommand is not None:
+    if command := context.invoked_subcommand:
+        _refuse_options(context, command)
         return
     with opened() as (_, journal):
         state = chosen(journal, project).state
@@ -73,8 +74,19 @@ def show_tokens(
         output.line(line)
 
 
+def _refuse_options(context: typer.Context, command: str) -> None:
+    """What stands in front of a command of the group would be for nothing."""
+    for option in context.command.params:
+        source = context.get_parameter_source(option.name or "")
+        if source and source.name == "COMMANDLINE":
+            name = option.opts[0]
+            raise typer.BadParameter(
+                f"{name} belongs behind the command: passdown tokens {command} … {name}", context
+            )
+
+
 def _sums(sums: Mapping[str, Tokens]) -> list[TokenSum]:
-    found = [TokenSum(name or "unnamed", x.input, x.output, x.cached) for name, x in sums.items()]
+    found = [TokenSum(name, x.input, x.output, x.cached) for name, x in sums.items()]
     return sorted(found, key=lambda each: (-sum(_amounts(each)), each.name))
 
 
@@ -85,4 +97,4 @@ def _amounts(each: TokenSum) -> tuple[int, int, int]:
 def _row(each: TokenSum, total: TokenSum) -> list[Cell]:
     share, whole = sum(_amounts(each)), sum(_amounts(total))
     part = f"{bar(share, whole)} {100 * share // whole if whole else 0:>3}%"
-    return [Cell(each.name), *(Cell(f"{n:,}") for n in _amounts(each)), Cell(part, "cyan")]
+    return [Cell(each.name or "-"), *(Cell(f"{n:,}") for n in _amounts(each)), Cell(part, "cyan")]

@@ -36,13 +36,13 @@ def read(folder: Path, slug: str) -> Project | None:
 
 def write(folder: Path, project: Project) -> None:
     """Replace the cached state; a cache that cannot be written is only slower."""
-    body = msgspec.msgpack.encode(project)
-    header = _HEADER.pack(_MAGIC, FOLD, zlib.crc32(body), project.version, project.hash)
     fresh = folder / f".{project.slug}.{os.getpid()}.{id(project):x}.new"
     try:
+        body = msgspec.msgpack.encode(project)
+        header = _HEADER.pack(_MAGIC, FOLD, zlib.crc32(body), project.version, project.hash)
         folder.mkdir(exist_ok=True)
         fresh.write_bytes(header + body)
         os.replace(fresh, folder / f"{project.slug}.state")
-    except OSError:
+    except (OSError, OverflowError):  # a sum may have outgrown the 64 bits of the format
         with suppress(OSError):
             fresh.unlink()

@@ -68,6 +68,13 @@ class Rejected(PassdownError):
         offer = f"; allowed now: {', '.join(self.allowed)}" if self.allowed else ""
         super().__init__(f"cannot {asked}: {state}{offer}")
 
+    def naming(self, project: str) -> "Rejected":
+        """The same refusal, with commands that name the project."""
+        offers = (each if " -p " in each else f"{each} -p {project}" for each in self.allowed)
+        named = Rejected(self.asked, self.state, offers)
+        named.nth = self.nth
+        return named
+
 
 class KeyReused(PassdownError):
     """The same request id came with other content."""

@@ -4,12 +4,13 @@ from collections.abc import Iterator, Sequence
 from typing import TypedDict
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from journal import events as e
 from journal.errors import Invalid, PassdownError, quoted
 from journal.payload import encode
 from journal.record import Record
-from journal.rules import By, decide
+from journal.rules import By, decide, session_named
 from journal.state import Project, evolve
 
 
@@ -25,6 +26,8 @@ class Envelope(TypedDict, total=False):
     #: The request's own id: the same request again adds nothing. One that changed nothing leaves
     #: no trace of its id.
     id: str | None
+    #: The token of a lease: the request is refused if that is lost. It is not recorded.
+    lease: str | None
 
 
 class Request(Struct, frozen=True):
@@ -35,6 +38,7 @@ class Request(Struct, frozen=True):
     session: str | None = None
     occurred: int | None = None
     cause: str | None = None
+    lease: str | None = None
 
 
 class Appended(Struct, frozen=True):
@@ -52,8 +56,9 @@ def decided(
 ) -> Iterator[tuple[Request, e.Event, bytes]]:
     """Each event that the requests amount to, every one decided on what those before it made."""
     scratch = state.copy() if len(requests) > 1 else state
-    for n, request in enumerate(requests):
-        by = By(request.actor, request.session, now)
+    for n, asked in enumerate(requests):
+        request = _in_session(scratch, asked)
+        by = By(request.actor, request.session, now, request.lease)
         try:
             encode(request.event)  # what is malformed is refused before any rule looks at it
             made = [(event, encode(event)) for event in decide(scratch, request.event, by)]
@@ -63,10 +68,17 @@ def decided(
         for event, payload in made:
             yield request, event, payload
             if scratch is not state:
-                evolve(scratch, _provisional(scratch, request, event.type, payload, now))
+                evolve(scratch, provisional(scratch, request, event.type, payload, now))
 
 
-def _provisional(state: Project, request: Request, type: str, payload: bytes, now: int) -> Record:
+def _in_session(state: Project, request: Request) -> Request:
+    """The request in the session that it means; a new one goes by the name that it is given."""
+    if request.session is None or isinstance(request.event, e.SessionStarted):
+        return request
+    return replace(request, session=session_named(state, request.session))
+
+
+def provisional(state: Project, request: Request, type: str, payload: bytes, now: int) -> Record:
     """A record as it will look to the fold, before the store has made the real one."""
     return Record(
         0,
@@ -119,12 +131,13 @@ def _is_moment(value: object) -> bool:
 
 
 def _check_name(name: object) -> None:
-    """Actors, sessions and ids are names: printable, of a length that a person can read."""
+    """Actors, sessions, ids and leases have names: printable, and not too long to be read."""
     if not (isinstance(name, str) and 1 <= len(name) <= 200 and name.isprintable()):
         raise Invalid(
-            f"{quoted(name)} cannot name an actor, session or id; use 1 to 200 printable characters"
+            f"{quoted(name)} cannot name an actor, session, id or lease; "
+            "use 1 to 200 printable characters"
         )
 
 
 def _names(request: Request) -> tuple[str | None, ...]:
-    return request.actor, request.session, request.cause
+    return request.actor, request.session, request.cause, request.lease

@@ -15,7 +15,8 @@ import pytest
 from command import Result, files, finished, good, quick, run
 
 from cli import exits
-from journal import Journal, errors
+from journal import Journal, Project, cache, errors
+from journal.entities import Tokens
 
 INVALID, NOT_FOUND, REJECTED, MISSING, FOREIGN, NEWER, UNAVAILABLE = 3, 4, 5, 6, 7, 8, 9
 LONG, LINE = "a" * 300, b'{"type":"tokens.used","data":{"input":1}}\n'
@@ -92,12 +93,17 @@ UNKNOWN = {
     "append findin.opened": "near: finding.opened",
     "append nonsense": "there are events of ",
     "finding open two --step 77": "no step '77'",
+    "tokens record --step 77": "no step '77'",
+    "log --step 77": "no step '77'",
+    "log --session nosuch": "no session 'nosuch'",
+    "files created passdown.tml": "near: passdown.toml",
 }
 
 
 @pytest.mark.parametrize("command", UNKNOWN)
 def test_a_name_that_is_not_there(shop: Path, command: str) -> None:
     """What is not there is answered with what is, and is near."""
+    (shop / "passdown.toml").touch()
     refuses(shop, NOT_FOUND, ("no ", UNKNOWN[command]), *command.split())
 
 
@@ -110,7 +116,7 @@ TRANSITIONS = {
     "step skip 1": "it is complete; allowed now: step rerun 1",
     "step start 2": "it is in_progress, started by ann; allowed now: step checkpoint 2",
     "step complete 3": "it is failed; allowed now: step retry 3, step skip 3",
-    "init shop --step One": "it is there already (apex, version 9); allowed now: ",
+    "init shop --step One": "(apex, version 9); a new one needs another name; allowed now: show",
     "finding resolve F001 -r other": "it was resolved already: closed; allowed now: ",
 }
 
@@ -134,6 +140,17 @@ def test_a_refusal_says_what_to_do_next(shop: Path, command: str) -> None:
 def test_a_command_line_that_is_wrong(shop: Path, command: str) -> None:
     """A usage error points to the help, and is data too where data was asked for."""
     refuses(shop, exits.USAGE, ("; see `passdown ", "--help`"), *command.split())
+
+
+@pytest.mark.parametrize("option", ["-p shop", "--json"])
+def test_an_option_in_front_of_a_command(shop: Path, option: str) -> None:
+    """An option of the group that would be for nothing is refused with the place for it."""
+    before = whole(shop)
+    said = quick(shop, "tokens", *option.split(), "record", "--input", "1")
+    one_sentence(said, exits.USAGE, "belongs behind the command: passdown tokens record … --")
+    assert whole(shop) == before
+    named = {"PASSDOWN_PROJECT": "shop"}
+    good(shop, "tokens", "record", "--input", "1", *option.split(), env=named)
 
 
 # -- init ------------------------------------------------------------------------------------
@@ -198,6 +215,37 @@ def test_a_path_that_is_not_of_the_workspace(shop: Path, path: str) -> None:
     refuses(shop, INVALID, (repr(path),), "append", "files.changed", json.dumps({"path": path}))
 
 
+def test_an_absolute_path_in_the_workspace(shop: Path) -> None:
+    """Whoever names a file from the root of the disk is told how it is named here."""
+    words = ("must be relative", "'src/a.py'")
+    for command in (("files", "created"), ("note", "x", "--file")):
+        refuses(shop, INVALID, words, *command, f"{shop}/src//a.py")
+
+
+def test_a_file_without_a_digest(shop: Path) -> None:
+    """A pipe is not waited for, and what may not be read is said to be so."""
+    os.mkfifo(shop / "pipe")
+    (shop / "secret").touch(mode=0)
+    refuses(shop, INVALID, ("not a regular file",), "files", "created", "pipe")
+    refuses(shop, INVALID, ("not a regular file",), "files", "modified", "agent-output")
+    said = run(shop, "files", "created", "secret", before=unprivileged)
+    one_sentence(said, UNAVAILABLE, "'secret' cannot be read")
+
+
+SENTENCES = {
+    "tokens record": "nothing to record",
+    "log --since 1.5h": "2h",
+    "blocker bypass 1 -w ": "a workaround is needed",
+    "task add x --task -x": "would be read as an option",
+}
+
+
+@pytest.mark.parametrize("command", SENTENCES)
+def test_a_request_that_means_nothing(shop: Path, command: str) -> None:
+    """What is missing or misspelt is said in the words of the command."""
+    refuses(shop, INVALID, (SENTENCES[command],), *command.split(" "))
+
+
 @pytest.mark.parametrize("when", ["nonsense", "2026-13-01", "0001-01-01T00:00+23:00", "-5"])
 def test_a_time_that_is_none(shop: Path, when: str) -> None:
     """--occurred takes ISO 8601 and shows how it looks."""
@@ -259,6 +307,14 @@ def test_a_payload_that_is_wrong(shop: Path, kind: str) -> None:
     refuses(shop, INVALID, ("line 2: ",), "append", "-", stdin=LINE + line)
 
 
+def test_tokens_that_no_sum_can_hold(shop: Path) -> None:
+    """A sum that outgrows 64 bits is refused before it is recorded, and the project lives on."""
+    line = b'{"type":"tokens.used","data":{"input":9007199254740992}}\n'
+    refuses(shop, REJECTED, ("line 1024: ", "can be summed"), "append", "-", stdin=line * 2100)
+    good(shop, "append", "-", stdin=line * 1023)
+    assert good(shop, "tokens", "--json").json["total"]["input"] == 1023 * 2**53
+
+
 def test_escapes_do_not_count(shop: Path) -> None:
     """The limit is that of the payload, however the line of a stream spells it."""
     line = json.dumps({"type": "finding.opened", "data": {"title": "t", "detail": "é" * 400_000}})
@@ -282,6 +338,7 @@ BYTES: list[tuple[int, tuple[str | bytes, ...]]] = [
     (INVALID, ("append", "finding.opened", b'{"title": "\xff"}')),
     (INVALID, ("step", "start", "4", "--actor", b"\xff")),
     (INVALID, ("step", "start", b"\xff")),
+    (INVALID, ("files", "created", b"a\xff")),
 ]
 
 
@@ -289,6 +346,7 @@ BYTES: list[tuple[int, tuple[str | bytes, ...]]] = [
 def test_arguments_that_are_not_utf8(shop: Path, code: int, args: tuple[str | bytes, ...]) -> None:
     """Bytes that are no text are refused, wherever they are given."""
     refused(shop, code, (), lambda *more: run(shop, *args, *more))
+    assert "control characters" not in run(shop, *args).err
 
 
 LINES = {
@@ -571,6 +629,28 @@ def test_a_shortcut_that_cannot_be_written(shop: Path, spoil: str) -> None:
     done = run(shop, "append", "-", stdin=LINE * 600)
     assert len(good(shop, "log", "-n", "0").out.splitlines()) == 609
     assert done.code == exits.OK, done
+
+
+def test_a_sum_that_the_cache_has_no_room_for(tmp_path: Path) -> None:
+    """A state that was recorded before there was a limit is not cached, and that is all."""
+    project = Project("shop", tokens={"ada": Tokens(2**65)})
+    cache.write(tmp_path, project)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_defect_after_the_append(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What goes wrong once it is recorded is said, and does not look like a failure."""
+
+    def broken(*args: object) -> None:
+        raise ZeroDivisionError("by nobody")
+
+    monkeypatch.setattr("cli.recording.sync", broken)
+    done = quick(shop, "step", "start", "4", "--json")
+    assert (done.code, done.json["synced"]) == (exits.OK, False)
+    assert "defect in Passdown (ZeroDivisionError: by nobody)" in done.err
+    monkeypatch.setattr("cli.recording._answer", broken)
+    done = quick(shop, "step", "complete", "4", "--no-sync")
+    assert (done.code, "recorded as version 11" in done.err) == (exits.OK, True)
 
 
 # -- output ----------------------------------------------------------------------------------

@@ -356,6 +356,46 @@ def test_a_package_named_cli_in_the_way_is_not_ours(tmp_path: Path) -> None:
     _answers(finished(by_path, tmp_path, env=env))
 
 
+def test_a_session_by_its_short_id(shop: Path) -> None:
+    """A record names the session that a short id means; a name that nobody knows is kept."""
+    good(shop, "session", "start", "night")
+    for given in ("1", "night", "other"):
+        good(shop, "note", f"in {given}", "-s", given, "--id", f"in {given}")
+    good(shop, "note", "in 1", "-s", "1", "--id", "in 1")
+    good(shop, "session", "start", "-s", "o", "-a", "bob")
+    made = [record["session"] for record in records(shop)[2:]]
+    assert made == ["session-001", "night", "other", "o"]
+    assert len(good(shop, "log", "-s", "other").out.splitlines()) == 1
+
+
+def test_an_offer_names_the_project(shop: Path) -> None:
+    """What is offered works as typed, also where there are several projects."""
+    good(shop, "init", "zoo", "--step", "One")
+    no = quick(shop, "step", "complete", "1", "-p", "zoo", "--json").json["error"]
+    assert no["allowed"] == ["step start 1 -p zoo", "step skip 1 -p zoo"]
+    good(shop, *no["allowed"][0].split())
+
+
+@pytest.mark.parametrize("word", ["--debug", "--json"])
+def test_what_comes_after_two_dashes_is_no_option(shop: Path, word: str) -> None:
+    """`--` ends the options, for those of every command too."""
+    assert (
+        good(shop, "finding", "open", "--", word).out
+        == f"shop v2: F001 opened (must_fix): {word}\n"
+    )
+
+
+def test_tokens_of_nobody(shop: Path) -> None:
+    """Tokens without an agent are nobody's, which is not an agent called unnamed."""
+    for actor in ("", "unnamed"):
+        good(shop, "tokens", "record", "--input", "1", "--actor", actor)
+    assert [x["name"] for x in good(shop, "tokens", "--json").json["agents"]] == ["", "unnamed"]
+    assert [line.split()[0] for line in good(shop, "tokens").out.splitlines()[1:3]] == [
+        "-",
+        "unnamed",
+    ]
+
+
 def test_version(tmp_path: Path) -> None:
     """--version answers at once."""
     assert run(tmp_path, "--version").out.startswith("passdown 0.")

@@ -3,8 +3,8 @@
 from journal import events as e
 from journal.entities import Project
 from journal.errors import NotFound, Rejected
-from journal.rules import decision, finding, project, session, step, task
-from journal.rules.names import named_paths, workspace_path
+from journal.rules import coordination, decision, finding, project, session, step, task
+from journal.rules.names import command, with_workspace_paths
 from journal.rules.rule import By, Rules
 
 _WHEN_ARCHIVED = (e.ProjectOpened, e.ProjectReopened, e.ProjectArchived)
@@ -16,6 +16,7 @@ _RULES: Rules = {
     **decision.RULES,
     **finding.RULES,
     **session.RULES,
+    **coordination.RULES,
 }
 
 
@@ -28,10 +29,10 @@ def decide(project: Project, proposal: e.Event, by: By) -> list[e.Event]:
         raise Rejected(
             f"record {proposal.type}",
             f"{project.slug} is archived",
-            [f"append project.reopened -p {project.slug}"],
+            [command("append", "project.reopened", "-p", project.slug)],
         )
-    for path in named_paths(proposal):
-        workspace_path(path)
+    coordination.check_lease(project, proposal, by)
+    proposal = with_workspace_paths(proposal)
     return _RULES[type(proposal)](project, proposal, by)
 
 

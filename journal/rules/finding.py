@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from journal import events as e
 from journal.entities import Project
 from journal.errors import Rejected
-from journal.rules.names import find, find_step, find_task, new_id, step_or_current
+from journal.rules.names import command, find, find_step, find_task, new_id, step_or_current
 from journal.rules.rule import By, Rules
 
 
@@ -19,7 +19,7 @@ def _finding_opened(p: Project, x: e.FindingOpened, by: By) -> list[e.Event]:
         raise Rejected(
             f"open finding {x.finding or x.title[:60]!r}",
             f"{same.id} says the same{where} and is {same.severity}",
-            [f"finding resolve {same.id}"],
+            [command("finding", "resolve", same.id)],
         )
     id = new_id(x.finding, "F{:03}", p.findings, "finding")
     return [replace(x, step=step, finding=id)]
@@ -33,7 +33,9 @@ def _finding_resolved(p: Project, x: e.FindingResolved, by: By) -> list[e.Event]
             return []
         was = finding.resolution or "without a word"
         raise Rejected(
-            f"resolve finding {finding.id}", f"it was resolved already: {was}", ["finding open"]
+            f"resolve finding {finding.id}",
+            f"it was resolved already: {was}",
+            ["finding open TITLE"],
         )
     return [replace(x, finding=finding.id, decision=decision)]
 

@@ -1,13 +1,22 @@
 """Finding what a proposal names, and naming what it makes."""
 
+import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping
+import shlex
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import TypeVar
+
+from msgspec.structs import replace
 
 from journal.entities import Blocker, Project, Session, Step, Task
 from journal.errors import Invalid, NotFound, Rejected
 from journal.events import Event
 from journal.rules.rule import By
+
+
+def command(*words: str) -> str:
+    """A command as one can type it, for a refusal to offer."""
+    return shlex.join(words)
 
 
 def find_step(project: Project, key: str) -> Step:
@@ -31,7 +40,8 @@ def find(kind: str, id: str, things: Mapping[str, T], offered: Iterable[str] | N
     if id in things:
         return things[id]
     meant = [known for known in things if id and _is_short_for(id, known)]
-    if len(meant) == 1:
+    # One thing may go by several names that begin alike.
+    if meant and all(things[other] == things[meant[0]] for other in meant):
         return things[meant[0]]
     if meant:
         raise Invalid(f"{kind} {id[:60]!r} could be {', '.join(meant[:8])}; say which")
@@ -43,9 +53,11 @@ def _is_short_for(id: str, known: str) -> bool:
     given, whole = id.lower(), known.lower()
     words, number = _numbered(given)
     of_words, of_number = _numbered(whole)
-    if number and of_number and words in ("", of_words):
-        return int(number) == int(of_number) and of_words != ""
-    return whole.startswith(given)
+    if number and of_number and words in ("", of_words) and int(number) == int(of_number):
+        return of_words != ""
+    # f1 is no beginning of F100: between numbers of one kind only the number counts.
+    same_kind = bool(number and of_number) and words == of_words
+    return whole.startswith(given) and not same_kind
 
 
 def _numbered(id: str) -> tuple[str, str]:
@@ -76,16 +88,30 @@ def find_session(project: Project, name: str, by: By) -> Session:
     return project.sessions[find("session", wanted, project.session_names)]
 
 
-def new_id(given: str, form: str, taken: Mapping[str, object], kind: str) -> str:
-    """The id of a new thing: the one given if it is free, else the next number."""
+def session_named(project: Project, name: str) -> str:
+    """The name, or the session's id if it is short for one; what nobody knows stays as it is."""
+    if name in project.session_names:
+        return name
+    try:
+        return find("session", name, project.session_names)
+    except (Invalid, NotFound):
+        return name
+
+
+def new_id(
+    given: str, form: str, taken: Mapping[str, object], kind: str, names: Container[str] = ()
+) -> str:
+    """The id of a new thing: the one given if it is free, else the next number that no name is."""
     if given:
-        if given in taken:
+        if given in taken or given in names:
             raise Rejected(f"add {kind} {given}", "that id is taken")
         if len(given) > 100 or not given.isprintable():
             raise Invalid(f"a {kind} id is 1 to 100 printable characters, not {given[:60]!r}")
+        if given.startswith("-"):
+            raise Invalid(f"{kind} id {given[:60]!r} would be read as an option; no dash in front")
         return given
     number = len(taken) + 1
-    while form.format(number) in taken:
+    while form.format(number) in taken or form.format(number) in names:
         number += 1
     return form.format(number)
 
@@ -94,16 +120,18 @@ _DRIVE = re.compile(r"^[A-Za-z]:")
 
 
 def workspace_path(path: str) -> str:
-    """The path, if by its own words it stays inside the workspace."""
+    """The path in its one spelling, if by its own words it stays inside the workspace."""
     parts = path.replace("\\", "/").split("/")
     if not path.strip() or path.startswith(("/", "\\", "~")) or _DRIVE.match(path) or ".." in parts:
         raise Invalid(
             f"path {path[:200]!r} is not inside the workspace; "
             "give it relative to the workspace root, without '..'"
         )
+    if any("\ud800" <= c <= "\udfff" for c in path):
+        raise Invalid(f"path {path[:200]!r} is not UTF-8; rename the file")
     if not path.isprintable():
         raise Invalid(f"path {path[:200]!r} has control characters; rename the file")
-    return path
+    return posixpath.normpath(path)
 
 
 def named_paths(event: Event) -> Iterator[str]:
@@ -111,3 +139,17 @@ def named_paths(event: Event) -> Iterator[str]:
     for field in event.paths:
         value = getattr(event, field)
         yield from (value,) if isinstance(value, str) and value else value
+
+
+E = TypeVar("E", bound=Event)
+
+
+def with_workspace_paths(event: E) -> E:
+    """The event with every path in its one spelling, so that one file is one key."""
+    spelled: dict[str, str | tuple[str, ...]] = {}
+    for field in event.paths:
+        value = getattr(event, field)
+        if value:
+            one = isinstance(value, str)
+            spelled[field] = workspace_path(value) if one else tuple(map(workspace_path, value))
+    return replace(event, **spelled) if spelled else event

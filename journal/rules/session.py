@@ -4,12 +4,15 @@ from msgspec.structs import replace
 
 from journal import events as e
 from journal.entities import Project, Session
-from journal.errors import Rejected
-from journal.rules.names import find_session, new_id, step_or_current
+from journal.errors import Invalid, Rejected
+from journal.rules.names import command, find_session, new_id, step_or_current
 from journal.rules.rule import By, Rules
 
 #: A heartbeat sooner than this after the last changes nothing.
 HEARTBEAT_EVERY = 5 * 60 * 1_000_000
+
+#: No sum of tokens grows beyond this: neither the cache nor JSON has room for more.
+MOST_TOKENS = 2**63 - 1
 
 
 def _files_changed(p: Project, x: e.FilesChanged, by: By) -> list[e.Event]:
@@ -26,9 +29,17 @@ def _files_changed(p: Project, x: e.FilesChanged, by: By) -> list[e.Event]:
 
 
 def _tokens_used(p: Project, x: e.TokensUsed, by: By) -> list[e.Event]:
-    if not (x.input or x.output or x.cached):
-        return []
-    return [replace(x, step=step_or_current(p, x.step))]
+    x = replace(x, step=step_or_current(p, x.step))
+    used = x.input + x.output + x.cached
+    if not used:
+        raise Invalid("there is nothing to record: no tokens of input, output or cache are given")
+    before = sum(each.input + each.output + each.cached for each in p.tokens.values())
+    if before + used > MOST_TOKENS:
+        raise Rejected(
+            f"record {used:,} tokens of {p.slug}",
+            f"with the {before:,} before they are more than the {MOST_TOKENS:,} that can be summed",
+        )
+    return [x]
 
 
 def _session_started(p: Project, x: e.SessionStarted, by: By) -> list[e.Event]:
@@ -40,13 +51,22 @@ def _session_started(p: Project, x: e.SessionStarted, by: By) -> list[e.Event]:
             return []
         raise Rejected(
             f"start session {name}",
-            f"{known.id} of {known.agent or 'an unnamed agent'} goes by that name and is active",
-            ["another name", f"append session.ended for {known.id}"],
+            f"{known.id} of {known.agent or 'an unnamed agent'} goes by that name and is active; "
+            "choose another name",
+            [command("session", "end", known.id)],
         )
     if known and known.id == name:
-        raise Rejected(f"start session {name}", f"it has {known.status}", ["another name"])
+        raise Rejected(
+            f"start session {name}",
+            f"it has {known.status}; choose another name",
+            ["session start NAME"],
+        )
+    if x.host in p.sessions:
+        raise Rejected(
+            f"start a session with host id {x.host}", "that is the id of another session"
+        )
     continues = find_session(p, x.continues, by).id if x.continues else ""
-    id = new_id(x.session, "session-{:03}", p.sessions, "session")
+    id = new_id(x.session, "session-{:03}", p.sessions, "session", p.session_names)
     return [replace(x, name=name, agent=agent, continues=continues, session=id)]
 
 

@@ -1,45 +1,22 @@
 """When it may happen: steps."""
 
+from collections.abc import Iterator
+
 from msgspec.structs import replace
 
 from journal import events as e
-from journal.entities import Project, Step, is_person
+from journal.entities import Actor, Project, Step, is_person
 from journal.errors import Rejected
 from journal.rules.names import find_step, new_id
-from journal.rules.rule import By, Rules
-
-_VERBS = {
-    "pending": ("start", "skip"),
-    "in_progress": ("checkpoint", "complete", "fail", "skip"),
-    "complete": ("rerun",),
-    "failed": ("retry", "skip"),
-    "skipped": ("rerun",),
-}
-
-
-#: What else a command must be given.
-_MORE = {"checkpoint": " CHECKPOINT", "fail": " MESSAGE"}
+from journal.rules.rule import By, Rules, admits, offering
 
 
 def _refuse(project: Project, step: Step, verb: str, why: str = "") -> Rejected:
-    """What a step's state is, and which commands it allows."""
+    """What a step's state is, where that does not allow what is asked."""
     state = f"it is {step.status}"
     if step.status == "in_progress" and step.started_by:
         state += f", started by {step.started_by}"
-    offers = [_offer(project, step, known) for known in _VERBS[step.status] if known != verb]
-    return Rejected(f"{verb} step {step.key} of {project.slug}", why or state, offers)
-
-
-def _offer(project: Project, step: Step, verb: str) -> str:
-    """The command as the project's policy allows it."""
-    command = f"step {verb} {step.key}{_MORE.get(verb, '')}"
-    if verb == "rerun" and not project.policy.rerun:
-        return f"{command} --approved-by PERSON"
-    return f"{command} --actor PERSON" if _needs_person(project, verb) else command
-
-
-def _needs_person(project: Project, verb: str) -> bool:
-    return verb == "skip" and project.policy.skip == "person"
+    return Rejected(f"{verb} step {step.key} of {project.slug}", why or state)
 
 
 def _step_planned(p: Project, x: e.StepPlanned, by: By) -> list[e.Event]:
@@ -51,7 +28,7 @@ def _step_planned(p: Project, x: e.StepPlanned, by: By) -> list[e.Event]:
     if same == (x.plan.name, x.plan.optional, x.plan.checkpoints, x.plan.startup):
         return []
     raise Rejected(
-        f"plan step {x.plan.key}", f"that step is {known.name!r} already", ["another key"]
+        f"plan step {x.plan.key}", f"that step is {known.name!r} already; choose another key"
     )
 
 
@@ -100,7 +77,7 @@ def _step_skipped(p: Project, x: e.StepSkipped, by: By) -> list[e.Event]:
         return []
     if step.status in ("complete", "skipped"):
         raise _refuse(p, step, "skip")
-    if _needs_person(p, "skip"):
+    if p.policy.skip == "person":
         if not is_person(p, by.actor):
             raise _refuse(
                 p,
@@ -122,35 +99,31 @@ def _step_failed(p: Project, x: e.StepFailed, by: By) -> list[e.Event]:
 
 def _step_restarted(p: Project, x: e.StepRestarted, by: By) -> list[e.Event]:
     step = find_step(p, x.step)
+    if step.status not in (("failed",) if x.mode == "retry" else ("complete", "skipped")):
+        raise _refuse(p, step, x.mode)
     approved = is_person(p, x.approved_by or by.actor)
     if x.approved_by and not approved:
-        raise Rejected(
-            f"{x.mode} step {step.key}",
-            f"{x.approved_by} is not known as a person or maintainer",
-            ["the approval of one who is"],
-        )
-    if x.mode == "retry":
-        if step.status != "failed":
-            raise _refuse(p, step, "retry")
-        limit = p.policy.retries
-        if limit is not None and step.retries >= limit and not approved:
-            why = f"it failed after {step.retries} of {limit} retries; a person must decide"
-            raise Rejected(
-                f"retry step {step.key} of {p.slug}",
-                why,
-                [f"step retry {step.key} --approved-by PERSON", f"step skip {step.key}"],
-            )
-    else:
-        if step.status not in ("complete", "skipped"):
-            raise _refuse(p, step, "rerun")
-        if not p.policy.rerun and not approved:
-            raise Rejected(
-                f"rerun step {step.key} of {p.slug}",
-                f"it is {step.status} and steps are not run again here",
-                [f"step rerun {step.key} --approved-by PERSON"],
-            )
+        why = f"{x.approved_by} is not known as a person or maintainer, and one must approve"
+        raise _refuse(p, step, x.mode, why)
+    limit = p.policy.retries
+    if x.mode == "retry" and limit is not None and step.retries >= limit and not approved:
+        why = f"it failed after {step.retries} of {limit} retries; a person must decide"
+        raise _refuse(p, step, x.mode, why)
+    if x.mode == "rerun" and not p.policy.rerun and not approved:
+        why = f"it is {step.status} and steps are not run again here"
+        raise _refuse(p, step, x.mode, why)
     _check_alone(p, step, x.mode)
     return [replace(x, step=step.key)]
+
+
+def _step_adopted(p: Project, x: e.StepAdopted, by: By) -> list[e.Event]:
+    step = find_step(p, x.step)
+    found = (step.status, step.sub_step, step.started, step.completed)
+    files = (step.artifacts, step.context_files)
+    same = found == (x.status, x.sub_step, x.started, x.completed)
+    same = same and files == (x.artifacts, x.context_files)
+    mine = not x.agent or (step.agent == x.agent and not step.agent_when)
+    return [] if same and mine else [replace(x, step=step.key)]
 
 
 def _step_verified(p: Project, x: e.StepVerified, by: By) -> list[e.Event]:
@@ -170,14 +143,44 @@ def _step_output_recorded(p: Project, x: e.StepOutputRecorded, by: By) -> list[e
     return [replace(x, step=find_step(p, x.step).key)]
 
 
-RULES: Rules = {
-    e.StepPlanned: _step_planned,
+#: How a step moves on.
+_MOVES: Rules = {
     e.StepStarted: _step_started,
     e.StepCheckpointed: _step_checkpointed,
     e.StepCompleted: _step_completed,
     e.StepSkipped: _step_skipped,
     e.StepFailed: _step_failed,
     e.StepRestarted: _step_restarted,
+}
+#: Whoever is meant by a command that only a person may give, or approve.
+_PERSON = "PERSON"
+
+
+def _offers(p: Project, x: e.StepStarted, by: By) -> Iterator[str]:
+    """The commands that the rules would admit for this step now, and who must give them."""
+    key = find_step(p, x.step).key
+    person = replace(p, actors={**p.actors, _PERSON: Actor(_PERSON, "person")})
+    tried: dict[str, e.Event] = {
+        f"start {key}": e.StepStarted(key),
+        f"checkpoint {key} CHECKPOINT": e.StepCheckpointed(key, "CHECKPOINT"),
+        f"complete {key}": e.StepCompleted(key),
+        f"fail {key} MESSAGE": e.StepFailed(key, "MESSAGE"),
+        f"retry {key}": e.StepRestarted(key, "retry"),
+        f"rerun {key}": e.StepRestarted(key, "rerun"),
+        f"skip {key}": e.StepSkipped(key),
+    }
+    for words, event in tried.items():
+        if admits(_MOVES, p, event, by):
+            yield f"step {words}"
+        elif admits(_MOVES, person, event, replace(by, actor=_PERSON)):
+            option = "approved-by" if isinstance(event, e.StepRestarted) else "actor"
+            yield f"step {words} --{option} {_PERSON}"
+
+
+RULES: Rules = {
+    **{cls: offering(rule, _offers) for cls, rule in _MOVES.items()},
+    e.StepPlanned: _step_planned,
+    e.StepAdopted: _step_adopted,
     e.StepVerified: _step_verified,
     e.StepReconciled: _step_reconciled,
     e.StepOutputRecorded: _step_output_recorded,

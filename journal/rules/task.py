@@ -1,12 +1,22 @@
 """When it may happen: plans, tasks and blockers."""
 
+from collections.abc import Iterator
+
 from msgspec.structs import replace
 
 from journal import events as e
 from journal.entities import Project, Task, task_status
 from journal.errors import Invalid, Rejected
-from journal.rules.names import find, find_blocker, find_step, find_task, find_tasks, new_id
-from journal.rules.rule import By, Rules
+from journal.rules.names import (
+    command,
+    find,
+    find_blocker,
+    find_step,
+    find_task,
+    find_tasks,
+    new_id,
+)
+from journal.rules.rule import By, Rules, admits, offering
 
 
 def _plan_added(p: Project, x: e.PlanAdded, by: By) -> list[e.Event]:
@@ -27,7 +37,7 @@ def _plan_moved(p: Project, x: e.PlanStarted | e.PlanCompleted, by: By) -> list[
             raise Rejected(f"start plan {plan.id}", "it is complete")
         return [] if plan.status == "in_progress" else [x]
     if plan.status != "in_progress":
-        offer = [f"plan start {plan.id}"] if plan.status == "pending" else []
+        offer = [command("plan", "start", plan.id)] if plan.status == "pending" else []
         raise Rejected(f"complete plan {plan.id}", f"it is {plan.status}", offer)
     return [x]
 
@@ -46,20 +56,9 @@ def _task_added(p: Project, x: e.TaskAdded, by: By) -> list[e.Event]:
     ]
 
 
-_TASK_VERBS = {
-    "open": ("claim", "start"),
-    "claimed": ("start", "complete", "block", "reset"),
-    "in_progress": ("complete", "block", "reset"),
-    "blocked": ("unblock", "reset"),
-    "done": (),
-}
-
-
 def _refuse_task(p: Project, task: Task, verb: str, why: str = "") -> Rejected:
-    status = task_status(p, task)
-    state = why or f"it is {status}" + (f", held by {task.agent}" if task.agent else "")
-    allowed = [f"task {known} {task.id}" for known in _TASK_VERBS[status] if known != verb]
-    return Rejected(f"{verb} task {task.id}", state, allowed)
+    held = f", held by {task.agent}" if task.agent else ""
+    return Rejected(f"{verb} task {task.id}", why or f"it is {task_status(p, task)}{held}")
 
 
 def _task_taken(p: Project, x: e.TaskClaimed | e.TaskStarted, by: By) -> list[e.Event]:
@@ -140,17 +139,39 @@ def _blocker_resolved(p: Project, x: e.BlockerResolved, by: By) -> list[e.Event]
     return [replace(x, blocker=blocker.id)]
 
 
-RULES: Rules = {
-    e.PlanAdded: _plan_added,
-    e.PlanStarted: _plan_moved,
-    e.PlanCompleted: _plan_moved,
-    e.TaskAdded: _task_added,
+#: What may be done with a task that is there.
+_TASK_RULES: Rules = {
     e.TaskClaimed: _task_taken,
     e.TaskStarted: _task_taken,
     e.TaskCompleted: _task_completed,
     e.TaskBlocked: _task_blocked,
     e.TaskUnblocked: _task_unblocked,
     e.TaskReset: _task_reset,
+}
+
+
+def _task_offers(p: Project, x: e.TaskStarted, by: By) -> Iterator[str]:
+    """The commands that the rules would admit for this task now."""
+    id = find_task(p, x.task).id
+    tried: dict[tuple[str, ...], e.Event] = {
+        ("claim", id): e.TaskClaimed(id),
+        ("start", id): e.TaskStarted(id),
+        ("complete", id): e.TaskCompleted(id),
+        ("unblock", id): e.TaskUnblocked(id),
+        ("block", id, "--reason", "REASON"): e.TaskBlocked(id, reason="REASON"),
+        ("reset", id): e.TaskReset(id),
+    }
+    for words, event in tried.items():
+        if admits(_TASK_RULES, p, event, by):
+            yield command("task", *words)
+
+
+RULES: Rules = {
+    **{cls: offering(rule, _task_offers) for cls, rule in _TASK_RULES.items()},
+    e.PlanAdded: _plan_added,
+    e.PlanStarted: _plan_moved,
+    e.PlanCompleted: _plan_moved,
+    e.TaskAdded: _task_added,
     e.BlockerRaised: _blocker_raised,
     e.BlockerBypassed: _blocker_bypassed,
     e.BlockerResolved: _blocker_resolved,
