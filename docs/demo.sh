@@ -5,7 +5,7 @@ set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
-unset PASSDOWN_PROJECT PASSDOWN_JOURNAL PASSDOWN_ACTOR PASSDOWN_SESSION
+unset PASSDOWN_PROJECT PASSDOWN_JOURNAL PASSDOWN_ACTOR PASSDOWN_SESSION PASSDOWN_LEASE
 
 say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
 # Shown as one would type it: what the shell would take apart stands in quotes.

@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable, Iterator
 from copy import copy
+from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -38,14 +39,19 @@ def forms(command: Any) -> tuple[Any, ...]:
     return declared
 
 
-_SHARED = frozenset(inspect.signature(Asked).parameters)
+@cache
+def _shared() -> dict[str, Any]:
+    """The options that recording commands share, by how they are written."""
+    command = dict(commands())["passdown step start"]
+    names = inspect.signature(Asked).parameters
+    return {each.opts[0]: each for each in command.params if each.name in names}
 
 
 def usage(path: str, command: Any) -> str:
     """What --help says, without the options that all recording commands share."""
     if answers.Recorded in forms(command):
         command = copy(command)
-        command.params = [each for each in command.params if each.name not in _SHARED]
+        command.params = [each for each in command.params if each.opts[0] not in _shared()]
     names = command.context_settings.get("help_option_names") or ["-h", "--help"]
     context = typer.Context(
         command,
@@ -65,6 +71,8 @@ def cli() -> str:
     parts += ["", _RECORDING, "", "```text", *_shared_options(), "```"]
     for path, command in commands():
         parts += ["", f"## {path}", "", "```text", usage(path, command), "```"]
+        if answers.Recorded in forms(command) and (without := _without(command)):
+            parts += ["", f"It takes the options above but {', '.join(without)}."]
         if answered := [_link(form) for form in forms(command)]:
             parts += ["", f"`--json`: {' or '.join(answered)}"]
     parts += ["", "# Answers", "", _ANSWERS]
@@ -77,10 +85,16 @@ def cli() -> str:
 def _shared_options() -> list[str]:
     """The options of a recording command that every other one has too."""
     command: Any = copy(dict(commands())["passdown step start"])
-    command.params = [each for each in command.params if each.name in _SHARED]
+    command.params = list(_shared().values())
     formatter = typer.Context(command, terminal_width=_WIDTH).make_formatter()
     command.format_options(typer.Context(command), formatter)
     return str(formatter.getvalue()).rstrip().splitlines()[1:]
+
+
+def _without(command: Any) -> list[str]:
+    """The shared options that a command does not take."""
+    taken = {option for each in command.params for option in each.opts}
+    return [f"`{option}`" for option in _shared() if option not in taken]
 
 
 def _answers() -> list[type[msgspec.Struct]]:
@@ -99,6 +113,10 @@ def _answers() -> list[type[msgspec.Struct]]:
     for each in vars(answers).values():
         if _is_struct(each) and each.__module__ == answers.__name__:
             visit(each)
+    for _, command in commands():
+        for form in forms(command):
+            if form is not Project:  # the longest has a chapter of its own
+                visit(form)
     return list(found)
 
 

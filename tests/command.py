@@ -13,7 +13,10 @@ from typing import Any, NamedTuple
 
 from cli.app import run as run_app
 
-_OURS = ("PASSDOWN_PROJECT", "PASSDOWN_ACTOR", "PASSDOWN_SESSION", "PASSDOWN_JOURNAL", "PYTHONPATH")
+_OURS = (
+    *("PASSDOWN_PROJECT", "PASSDOWN_ACTOR", "PASSDOWN_SESSION", "PASSDOWN_LEASE"),
+    *("PASSDOWN_JOURNAL", "PYTHONPATH"),
+)
 
 
 class Result(NamedTuple):

@@ -180,6 +180,7 @@ _FIELDS: dict[str, SearchStrategy[Any]] = {
     "file": st.one_of(st.just(""), PATHS),
     "files": st.just(()),
     "finding": _ids("F{:03}"),
+    "format": st.sampled_from(("", "1.0", "3.0")),
     "gate": TEXT,
     "handoff_reason": WORDS,
     "host": st.sampled_from(("", "host-1")),
@@ -197,6 +198,7 @@ _FIELDS: dict[str, SearchStrategy[Any]] = {
     "note": WORDS,
     "notes": WORDS,
     "number": _SMALL,
+    "originals": st.just(()),
     "output": _SMALL,
     "passed": st.booleans(),
     "passes_executed": _SMALL,
@@ -205,12 +207,15 @@ _FIELDS: dict[str, SearchStrategy[Any]] = {
     "plan": st.sampled_from(("1-1", "2-1", "2-2")),
     "policy": st.just(e.Policy()),
     "priority": st.sampled_from(("P0", "P1", "P2")),
+    "projection": st.just("session-state"),
     "question": _ids("OQ-{:03}"),
     "rationale": WORDS,
     "reason": WORDS,
     "resolution": WORDS,
     "reversible": st.none() | st.booleans(),
     "role": st.sampled_from(("person", "agent")),
+    # Longer than any history here, in which time goes on, where a journal's clock may stand still.
+    "seconds": st.sampled_from((7_200, 86_400)),
     "session": _SESSIONS,
     "severity": st.sampled_from(("must_fix", "must_fix", "should_fix", "consider")),
     "skip_reasons": _TEXTS,
@@ -224,6 +229,7 @@ _FIELDS: dict[str, SearchStrategy[Any]] = {
     "tasks": st.lists(_TASKS, max_size=2).map(tuple),
     "text": TEXT,
     "title": TEXT,
+    "token": st.sampled_from(("t-1", "t-2", "t-3")),
     "value": KEYED_VALUES,
     "wave": _SMALL,
     "what": st.just("files"),
@@ -235,6 +241,8 @@ _LATER_STEPS = st.builds(
     st.sampled_from(("1", "8", "9_1", "0")),
     st.one_of(st.sampled_from(("Deploy", "Retrospective")), TEXT),
 )
+_MOMENTS = st.none() | st.integers(START, START + 1000 * MINUTE)
+_ONE_VALUE = st.tuples(KEYED_VALUES)
 _OWN: dict[tuple[type[e.Event], str], SearchStrategy[Any]] = {
     (e.ContextNoted, "kind"): st.sampled_from(("implementation", "next_step", "skill")),
     (e.ContextNoted, "step"): _STEP_OR_NONE,
@@ -242,6 +250,18 @@ _OWN: dict[tuple[type[e.Event], str], SearchStrategy[Any]] = {
     | st.sampled_from(("technology", "architecture", "trade_off", "preference", "constraint")),
     (e.DecisionMade, "step"): _STEP_OR_NONE,
     (e.DecisionMade, "title"): WORDS,
+    (e.LeftoversKept, "leftovers"): st.lists(
+        st.builds(
+            e.Leftover, st.tuples(st.sampled_from(("created", "team"))), st.just(""), _ONE_VALUE
+        ),
+        max_size=2,
+    ).map(tuple),
+    (e.ProjectAdopted, "current"): _STEP_OR_NONE,
+    (e.ProjectAdopted, "source"): TEXT,
+    (e.StepAdopted, "completed"): _MOMENTS,
+    (e.StepAdopted, "started"): _MOMENTS,
+    (e.StepAdopted, "status"): st.sampled_from(("pending", "in_progress", "complete", "skipped")),
+    (e.StepAdopted, "sub_step"): st.none() | TEXT,
     (e.SessionNoted, "kind"): st.sampled_from(("note", "deviation", "issue")),
     (e.SessionStarted, "name"): st.sampled_from(("", "evening run")),
     (e.StepPlanned, "plan"): _LATER_STEPS,

@@ -29,10 +29,11 @@ every_event = pytest.mark.parametrize("cls", e.VOCABULARY.values(), ids=e.VOCABU
 
 #: Section 4 of the design, as tags; titles may change by its section 2.
 DESIGN = {
-    "project": "opened adopted archived reopened recovered branch_switched gate_passed retitled",
+    "project": "opened adopted leftovers_kept archived reopened recovered branch_switched "
+    "gate_passed retitled",
     "actor": "registered status_changed",
-    "step": "planned started checkpointed completed skipped failed restarted verified reconciled "
-    "output_recorded",
+    "step": "planned started checkpointed completed skipped failed restarted adopted verified "
+    "reconciled output_recorded",
     "plan": "added started completed",
     "task": "added claimed started completed blocked unblocked reset",
     "decision": "made superseded",
@@ -60,7 +61,7 @@ DESIGN = {
     "record": "redacted",
 }
 #: Words that are past tense without ending in -ed, and the one that the design has as a noun.
-IRREGULAR = {"made", "reset", "set", "sent", "shown", "taken", "heartbeat"}
+IRREGULAR = {"made", "reset", "set", "sent", "shown", "taken", "heartbeat", "kept"}
 
 _PLAN = e.StepPlan(
     "2",
@@ -147,6 +148,18 @@ EVERY: tuple[e.Event, ...] = (
     e.NextActionSet("Mend the subnet.\nThen retry.", "worker-abc"),
     e.ContextNoted("next_step", "ask for quota", "2", "docs/quota.md"),
     e.DriftReverted("STATE.md", ".passdown/lost/STATE.md.2"),
+    e.LeaseAcquired("01980000-0000-7000-8000-000000000001", "2", "worker-abc", 60),
+    e.LeaseRenewed("01980000-0000-7000-8000-000000000001", "2"),
+    e.LeaseReleased("01980000-0000-7000-8000-000000000001", "2", "lunch"),
+    e.LeaseExpired("01980000-0000-7000-8000-000000000001", "2", "worker-abc"),
+    e.ProjectAdopted("agent-output/orchard/00-session-state.json", "00ff", "2.0", "3_5", "by hand"),
+    e.LeftoversKept(
+        "session-state",
+        (e.Leftover(("steps", "2", "claim"), "0123456789abcdef", ({"owner": None},)),),
+        (e.Original(("decisions", "complexity"), "high"),),
+    ),
+    e.StepAdopted("2", "complete", "03-Architect", "phase_2_waf", 1, 2, ("02.md",), ("01.md",)),
+    e.DriftAdopted("agent-output/orchard/00-session-state.json", "00ff"),
 )
 
 
@@ -196,7 +209,9 @@ def test_events_are_frozen_and_omit_defaults(cls: type[e.Event]) -> None:
 def test_bookkeeping_is_what_the_design_says() -> None:
     """Only recovery, drift and signs of life leave projections as they are."""
     quiet = {tag for tag, cls in e.VOCABULARY.items() if cls.bookkeeping}
-    allowed = re.compile(r"project\.recovered|projection\..+|record\..+|brief\.shown|.+\.heartbeat")
+    allowed = re.compile(
+        r"project\.recovered|projection\..+|record\..+|brief\.shown|.+\.heartbeat|lease\.renewed"
+    )
     assert quiet == {tag for tag in e.VOCABULARY if allowed.fullmatch(tag)}
 
 
@@ -210,7 +225,14 @@ ALLOWED = {
 PURE = (
     *("journal/events/*", "journal/rules/*", "journal/state/*"),
     *("journal/entities", "journal/payload", "journal/record"),
-    *("projections/session_state", "projections/state_md", "projections/handoff"),
+    *(
+        "projections/session_state/document",
+        "projections/session_state/reading",
+        "projections/session_state/rendering",
+        "projections/leftovers",
+        "projections/state_md",
+        "projections/handoff",
+    ),
     *("projections/markdown", "projections/yaml"),
 )
 WORLD = {
