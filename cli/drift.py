@@ -75,7 +75,7 @@ def _tell(answer: DriftAnswer, adopt: bool, revert: bool) -> None:
         for line in table(rows, indent=2):
             output.line(line)
     if adopt or revert:
-        done = [file.path for file in answer.files if file.written]
+        done = [x.path for x in answer.files if x.written and x.path in answer.drifted]
         word = "adopted" if adopt else "reverted"
         output.line(f"{word}: {', '.join(done) or 'nothing'}")
     else:

@@ -26,7 +26,7 @@ say "Two agents record their work."
 run passdown step start 1 --actor 02-Requirements
 run passdown decide --key region --value swedencentral --rationale "data stays in the EU" --actor 02-Requirements
 run passdown step complete 1 --artifact agent-output/shop/01-requirements.md --actor 02-Requirements
-run passdown append session.started '{"name": "night-shift"}' --actor 03-Architect
+run passdown session start night-shift --actor 03-Architect
 run passdown step start 2 --actor 03-Architect --session night-shift
 run passdown finding open "Key Vault allows public access" --actor 03-Architect --session night-shift
 
@@ -47,7 +47,7 @@ sleep 0.5
 acknowledged=$(wc -l <acknowledged)
 recorded=$(passdown log -n 0 --json | grep -c step.checkpointed)
 echo "acknowledged to the agent: $acknowledged    in the journal: $recorded"
-run passdown append session.crashed '{"session": "night-shift", "reason": "agent unresponsive"}' --actor supervisor
+run passdown session crash night-shift --reason "agent unresponsive" --actor supervisor
 
 say "Worse: its state file is cut to nothing, and the backup with it."
 printf '\033[2m$ : > 00-session-state.json; rm 00-session-state.json.bak\033[0m\n'
@@ -65,6 +65,11 @@ run passdown verify
 say "An auditor replays: the project as it was at version 4."
 run passdown show --at 4
 
+say "An old agent edits the state file itself. The edit is shown, and recorded."
+run sed -i.tmp 's/"open_findings": \[/"open_findings": [ "No budget alert",/' agent-output/shop/00-session-state.json
+run passdown drift
+run passdown drift --adopt --actor old-agent
+
 say "A new agent asks where to go on."
 run passdown show
-run passdown show --as handoff
+run passdown resume --agent 03-Architect
