@@ -22,9 +22,9 @@ from journal.record import SLUG
 from journal.workspace import Workspace
 from projections import stamp
 from projections.files import sync, take_over
-from projections.session_state import Source, adopt, read
+from projections.session_state import NAME, Source, adopt, read
 
-_NAME = "00-session-state.json"
+_FILE = "00-session-state.json"
 
 
 def register(app: typer.Typer) -> None:
@@ -45,6 +45,17 @@ class _Found(Struct):
     @property
     def warnings(self) -> list[str]:
         return [self.note, *self.source.warnings] if self.note else self.source.warnings
+
+    @property
+    def place(self) -> str:
+        """Where it is, from the workspace's root where it is below that."""
+        root, path = places.choose().root, self.path.absolute()
+        return str(path.relative_to(root)) if path.is_relative_to(root) else str(path)
+
+    @property
+    def written_by_us(self) -> bool:
+        signed = stamp.read(self.content)
+        return signed is not None and signed.project == self.slug
 
 
 @answers(list[AdoptedAnswer])
@@ -113,9 +124,9 @@ def _files(paths: list[Path]) -> list[Path]:
     for path in paths:
         if not (path.exists() or path.with_name(f"{path.name}.bak").exists()):
             raise NotFound("file", str(path), (), hint="name a state file, or a folder with some")
-        inside = sorted(path.rglob(_NAME)) if path.is_dir() else [path]
+        inside = sorted(path.rglob(_FILE)) if path.is_dir() else [path]
         if not inside:
-            raise Invalid(f"there is no {_NAME} below {path}; name the file itself")
+            raise Invalid(f"there is no {_FILE} below {path}; name the file itself")
         found += inside
     return found
 
@@ -126,6 +137,8 @@ def _look(path: Path) -> _Found:
     try:
         return _found(path, path)
     except (Invalid, OSError) as error:
+        if isinstance(error, Invalid) and error.where:
+            raise  # it can be read, and is of a version that is not known
         why = _reason(path, error)
     try:
         found = _found(path, backup)
@@ -165,7 +178,7 @@ def _adopt(path: Path, by: Request, dry_run: bool, fresh: bool) -> AdoptedAnswer
     try:
         found = _look(path)
     except Invalid as error:
-        if not fresh:
+        if not fresh or error.where:
             raise
         return _begin_anew(path, by, str(error), dry_run)
     if dry_run:
@@ -181,6 +194,9 @@ def _adopt(path: Path, by: Request, dry_run: bool, fresh: bool) -> AdoptedAnswer
         take_over(workspace, handle, found.path, found.content)
         files = sync(workspace, handle, recover=bool(found.note), actor=by.actor)
     problems = [file.problem for file in files if file.problem]
+    written = next((file.path for file in files if file.projection == NAME), "")
+    if written and written != found.place:
+        problems.append(f"it stays as it is; the project's file is {written} from now on")
     return AdoptedAnswer(
         str(path),
         found.slug,
@@ -195,13 +211,14 @@ def _requests(
     found: _Found, state: Project, by: Request, moment: int, journal: Journal | None = None
 ) -> list[Request]:
     digest = sha256(found.content).hexdigest()
-    if state.adopted and state.adopted.digest == digest:
+    if digest in state.sources:
         return []
+    _check_same(found, state)
     base = _base(found, journal) if journal else None
     made = adopt(
         found.source,
         state,
-        str(found.path),
+        found.place,
         digest,
         base=base,
         title=found.title,
@@ -213,6 +230,16 @@ def _requests(
         note = e.ProjectRecovered("files", note=found.note)
         made.append(Request(note, by.actor, by.session))
     return made
+
+
+def _check_same(found: _Found, state: Project) -> None:
+    """Refuse a second file of a project that came from another."""
+    known = state.adopted.source if state.adopted else ""
+    if known and known != found.place and not found.written_by_us:
+        raise Invalid(
+            f"{state.slug} was adopted from {known} already, and {found.place} would be the same "
+            "project; give it another name in the file"
+        )
 
 
 def _base(found: _Found, journal: Journal) -> Project | None:

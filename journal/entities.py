@@ -307,6 +307,8 @@ class Project(Struct):
     leased: dict[str, str] = field(default_factory=dict)
     #: The last file that was adopted, and what it says that the model has no place for.
     adopted: e.ProjectAdopted | None = None
+    #: The digests of every file that was ever adopted.
+    sources: tuple[str, ...] = ()
     leftovers: dict[str, tuple[e.Leftover, ...]] = field(default_factory=dict)
     originals: tuple[e.Original, ...] = ()
 

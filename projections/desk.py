@@ -153,10 +153,10 @@ class Desk(Struct):
     def base(self, content: bytes, entry: ledger.Entry | None) -> tuple[Project | None, bool]:
         """The state that an edited file was rendered from, and whether the file itself says so."""
         signed = stamp.read(content)
-        if signed and signed.project == self.project.slug:
-            if self.is_past(signed.version, signed.hash):
-                return self.handle.at(signed.version), True
-        elif entry and self.is_past(entry.version, entry.hash):
+        ours = signed is not None and signed.project == self.project.slug
+        if signed and ours and self.is_past(signed.version, signed.hash):
+            return self.handle.at(signed.version), True
+        if entry and self.is_past(entry.version, entry.hash):
             return self.handle.at(entry.version), False
         return None, False
 

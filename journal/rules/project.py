@@ -75,7 +75,8 @@ def _project_adopted(p: Project, x: e.ProjectAdopted, by: By) -> list[e.Event]:
 
 def _leftovers_kept(p: Project, x: e.LeftoversKept, by: By) -> list[e.Event]:
     kept = {left.path: left for left in p.leftovers.get(x.projection, ())}
-    news = tuple(left for left in x.leftovers if kept.get(left.path) != left)
+    last = {left.path: left for left in x.leftovers}
+    news = tuple(left for left in last.values() if kept.get(left.path) != left)
     originals = tuple(each for each in x.originals if each not in p.originals)
     return [replace(x, leftovers=news, originals=originals)] if news or originals else []
 

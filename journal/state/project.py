@@ -53,6 +53,7 @@ def _actor_status_changed(p: Project, x: e.ActorStatusChanged, r: Record) -> Non
 
 def _project_adopted(p: Project, x: e.ProjectAdopted, r: Record) -> None:
     p.adopted = x
+    p.sources += (x.digest,)
     p.current = x.current
 
 

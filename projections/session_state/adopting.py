@@ -13,6 +13,7 @@ from typing import TypeVar
 import msgspec
 
 from journal import events as e
+from journal.errors import Invalid, quoted
 from journal.request import Request
 from journal.state import Project, step_order
 from journal.workflows import load
@@ -93,6 +94,11 @@ def _adopt(
     before = form(base or project)
     theirs = dict(source.document)
     theirs["project"] = theirs["project"] or before["project"]
+    if project.version and theirs["project"] not in (before["project"], project.native):
+        raise Invalid(
+            f"the file says that it is of {quoted(theirs['project'])}, not of {project.slug}; put "
+            "the right file there, or mend its name"
+        )
     if theirs["branch"] != before["branch"]:
         draft.add(e.BranchSwitched(str(theirs["branch"])))
     if "decision_log" in theirs:  # first, because its entries have ids of their own
@@ -101,14 +107,14 @@ def _adopt(
     changes.findings(draft, before, source, removals)
     changes.steps(draft, before, theirs["steps"])
     changes.audit(draft, before, theirs.get("review_audit"))
-    current = draft.project.current
+    current = project.current
     if theirs["current_step"] != before["current_step"] or not project.version:
         current = changes.current(draft.project, theirs["current_step"])
     left = list(_leftovers(draft.project, before, theirs, removals, not project.version))
-    if not (draft.requests or left or current != project.current):
-        return draft
     known = {(each.path, digest(each.value)) for each in project.originals}
     originals = [x for x in source.originals if (x.path, digest(x.value)) not in known]
+    if not (draft.requests or left or originals or current != project.current):
+        return draft
     adopted = e.ProjectAdopted(path, content_digest, source.version, current)
     draft.add(adopted, must=True)
     # That the adoption is of another step than the one started last may show in the file too.
@@ -126,7 +132,9 @@ def _opening(source: Source, title: str) -> e.ProjectOpened:
     name = str(source.document["project"])
     steps = source.document["steps"]
     assert isinstance(steps, dict)
-    plans = tuple(plan_step(template, key, step) for key, step in steps.items())
+    plans = tuple(
+        plan_step(template, key, step) for key, step in steps.items() if changes.is_step_key(key)
+    )
     # What the file does not have yet is planned all the same, and stays out of it until it begins.
     last = max((step_order(plan.key) for plan in plans), default=(0,))
     plans += tuple(plan for plan in template.steps if step_order(plan.key) > last)
@@ -148,14 +156,28 @@ def _leftovers(
         places = differences(alone, theirs, whole=("decision_log",))
     else:
         places = differences(before, theirs, whole=("decision_log",))
+    told: set[tuple[str, ...]] = set()
     for place in places:
         if place.path[0] in ASIDE or not (place.file or removals or fresh):
             continue
-        now, rendered = _at(shown, place.path), _at(alone, place.path)
-        if not fresh and _joined(_at(before, place.path), place.file, now):
+        if not fresh and place.path == ("open_findings",):
+            continue  # what came and what left are events; a whole list would hide later ones
+        path = _root(alone, place.path)
+        file = place.file if path == place.path else _at(theirs, path) or ()
+        now, rendered = _at(shown, path), _at(alone, path)
+        joined = not fresh and _joined(_at(before, path), file, now)
+        if path in told or joined or (now is not None and _alike(now, file)):
             continue
-        if rendered is not None and (now is None or not _alike(now, place.file)):
-            yield e.Leftover(place.path, digest(rendered[0]) if rendered else "", place.file)
+        told.add(path)
+        yield e.Leftover(path, digest(rendered[0]) if rendered else "", file)
+
+
+def _root(document: Object, path: tuple[str, ...]) -> tuple[str, ...]:
+    """The beginning of a path up to where the document has nothing of it."""
+    for length in range(1, len(path)):
+        if not _at(document, path[:length]):
+            return path[:length]
+    return path
 
 
 def _at(document: Object, path: Sequence[str]) -> tuple[e.Json, ...] | None:

@@ -1,5 +1,7 @@
 """What a file changed, part by part, as the events that say so."""
 
+import re
+
 import msgspec
 from msgspec.structs import replace
 
@@ -11,7 +13,9 @@ from projections.leftovers import Object, digest, same
 from projections.session_state.document import APEX
 from projections.session_state.draft import Draft, moment_of
 from projections.session_state.reading import Source, is_resolved, title_of
-from projections.session_state.rendering import step_entry
+from projections.session_state.rendering import form, step_entry
+
+_STEP_KEY = re.compile(r"[0-9]{1,9}(_[0-9]{1,9})*", re.ASCII)
 
 
 def plan_step(template: Workflow, key: str, step: Object) -> e.StepPlan:
@@ -50,24 +54,37 @@ def decisions(draft: Draft, before: Object, source: Source) -> None:
 
 def log(draft: Draft, before: Object, entries: object) -> Object:
     """The entries by the ids of their decisions, those that are new as new decisions."""
-    known = before.get("decision_log")
-    unmatched: Object = dict(known) if isinstance(known, dict) else {}
-    by_content = {digest(entry): id for id, entry in unmatched.items()}
+    unmatched = _logged(before) | _logged(form(draft.project))  # also what was adopted since
+    by_content: dict[str, list[str]] = {}
+    for id, entry in unmatched.items():
+        by_content.setdefault(digest(entry), []).append(id)
     found: Object = {}
     assert isinstance(entries, list)
-    for n, entry in enumerate(entries):
-        id = entry.get("id")
-        if not (isinstance(id, str) and id in unmatched):
-            id = by_content.pop(digest(entry), "")
-        if id and id in unmatched:
-            del unmatched[id]
-        else:
-            id = _decide(draft, entry) or f"entry {n}"
-        found[id] = entry
+    for entry in entries:
+        named, alike = entry.get("id"), by_content.get(digest(entry), [])
+        matches = [named] if isinstance(named, str) and named in unmatched else alike
+        match = next((id for id in matches if id in unmatched), None)
+        if match is None:
+            match = _decide(draft, entry) or _free(found, unmatched)
+        unmatched.pop(match, None)
+        found[match] = entry
     for id, entry in found.items():
         if isinstance(entry, dict):
             _supersede(draft, id, entry)
     return found
+
+
+def _logged(document: Object) -> Object:
+    entries = document.get("decision_log")
+    return dict(entries) if isinstance(entries, dict) else {}
+
+
+def _free(*taken: Object) -> str:
+    """A name for an entry that is no decision, and which no decision has."""
+    number = 1
+    while any(f"entry {number}" in names for names in taken):
+        number += 1
+    return f"entry {number}"
 
 
 def _decide(draft: Draft, entry: Object) -> str:
@@ -156,14 +173,36 @@ def steps(draft: Draft, before: Object, steps: object) -> None:
     assert isinstance(steps, dict)
     assert isinstance(shown, dict)
     for key, entry in steps.items():
-        if key in shown and same(shown[key], entry):
+        if not is_step_key(key) or (key in shown and same(shown[key], entry)):
             continue
         if key not in draft.project.steps:
             draft.add(e.StepPlanned(plan_step(load("apex"), key, entry)))
+        entry = _merged(draft.project, key, shown.get(key), entry)
         _tell(draft, key, entry)
-        step = draft.project.steps.get(key)
-        if step and not _stands(draft.project, step, entry):
+        step = draft.project.steps[key]
+        if not _stands(draft.project, step, entry):
             draft.add(_standing(draft.project, step, entry))
+
+
+def is_step_key(key: str) -> bool:
+    """Whether a key that the schema allows can be that of a step."""
+    return bool(_STEP_KEY.fullmatch(key))
+
+
+def _merged(project: Project, key: str, base: e.Json, entry: Object) -> Object:
+    """What a step becomes: as the file has it where that was changed, else as it is by now."""
+    if not isinstance(base, dict):
+        return entry
+    now = msgspec.json.decode(msgspec.json.encode(step_entry(project, project.steps[key])))
+    merged = dict(entry)
+    for name, found in now.items():
+        was, said = base.get(name), entry[name]
+        if same(was, said):
+            merged[name] = found
+        elif isinstance(was, list) and isinstance(said, list):
+            kept = [item for item in found if item in said or item not in was]
+            merged[name] = kept + [item for item in said if item not in kept]
+    return merged
 
 
 def _tell(draft: Draft, key: str, entry: Object) -> None:

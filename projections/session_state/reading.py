@@ -54,7 +54,9 @@ def read(content: bytes) -> Source:
     """What a session state file says; Invalid if it is none, or of a version that is not known."""
     source = Source({})
     document = _decode(content, source)
-    document.pop(stamp.KEY, None)
+    mark = document.pop(stamp.KEY, None)
+    if mark is not None and stamp.read(content) is None:
+        source.keep((stamp.KEY,), mark, "is not a stamp of ours")
     _migrate(document, source)
     source.document = _valid(document, source)
     _contradictions(source)
@@ -338,8 +340,26 @@ def _step(key: str, given: Object, source: Source) -> Object:
         mended[name] = value if value is None else _text(given, (*path, name), source)
     for name in ("artifacts", "context_files_used"):
         mended[name] = _texts(given, (*path, name), source)
+    if "telemetry" in given and not _is_telemetry(given["telemetry"]):
+        source.keep((*path, "telemetry"), mended.pop("telemetry"), "is not what the schema allows")
     assert set(StepEntry.__struct_fields__) <= mended.keys()
     return mended
+
+
+_COUNTS = ("elapsed_ms", "input_tokens", "output_tokens", "subagent_count")
+_MORE_COUNTS = ("validation_attempts", "cache_hits")
+
+
+def _is_telemetry(value: Json) -> bool:
+    """Whether the schema allows it as what a tool measured of a step."""
+    if not isinstance(value, dict):
+        return False
+    return all(
+        isinstance(found, str)
+        if name in ("step_start_iso", "step_end_iso")
+        else name in _COUNTS + _MORE_COUNTS and type(found) is int and found >= 0
+        for name, found in value.items()
+    )
 
 
 def _contradictions(source: Source) -> None:
