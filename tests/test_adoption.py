@@ -282,6 +282,41 @@ def test_a_newer_file_adds_only_the_difference() -> None:
     assert rendered(adopted(encoded(newer), state)) == expected
 
 
+LOGS: dict[str, list[Any]] = {
+    "two alike": [{"decision": "a", "rationale": "r"}, {"decision": "a", "rationale": "r"}],
+    "empty ones": [{}, {}],
+    "no decisions": [{"note": "x"}, {"note": "x"}, {"decision": "y"}],
+    "a name of ours": [{"id": "entry 1", "decision": "keep me"}, {"note": "only a note"}],
+    "an id twice": [{"id": "D001", "title": "a"}, {"id": "D001", "title": "b"}],
+}
+
+
+@pytest.mark.parametrize("kind", LOGS)
+def test_a_log_of_any_shape(kind: str) -> None:
+    """Every entry is there once, and what was rendered of them says nothing new."""
+    document = {**VALID, "decision_log": LOGS[kind]}
+    state = adopted(encoded(document))
+    key = json.dumps
+    found = rendered(state)["decision_log"]
+    assert sorted(map(key, found)) == sorted(map(key, LOGS[kind]))
+    assert again(render(state), state) == []
+    assert again(encoded(document), state) == []
+
+
+def test_what_the_schema_allows_and_the_model_does_not() -> None:
+    """A step key that no step can have, and what a tool measured, come out as they went in."""
+    document = copy.deepcopy(VALID)
+    document["steps"]["1_"] = document["steps"]["1"]
+    document["steps"]["2"]["telemetry"] = {"elapsed_ms": 5}
+    state = adopted(encoded(document))
+    assert rendered(state)["steps"]["1_"] == document["steps"]["1"]
+    document["steps"]["2"]["telemetry"] = {"x": 1}
+    document["_passdown"] = {"note": "mine"}
+    state = adopted(encoded(document))
+    assert "telemetry" not in rendered(state)["steps"]["2"]
+    assert lost(document, state) == []
+
+
 # -- any file at all -------------------------------------------------------------------------
 
 _json = st.recursive(
@@ -471,3 +506,44 @@ def test_the_rich_example_survives_adoption() -> None:
     state = adopted(encoded(document))
     expected = {key: value for key, value in document.items() if key != "updated"}
     assert rendered(state) == expected
+
+
+def test_an_unknown_version_beside_a_backup(orchard: Path) -> None:
+    """What can be read and is not known is refused, whatever stands beside it."""
+    path = orchard / "agent-output/orchard" / STATE
+    shutil.copy(path, path.with_name(f"{STATE}.bak"))
+    path.write_bytes(encoded({**VALID, "schema_version": "4.0"}))
+    before = files(orchard)
+    for options in ([], ["--fresh"]):
+        no = quick(orchard, "adopt", *options, "agent-output")
+        assert no.code == 3
+        assert "schema_version is '4.0'" in no.err
+    assert files(orchard) == before
+
+
+def test_two_files_of_one_name(orchard: Path) -> None:
+    """A second file that would be the same project is refused, and the first stays as it is."""
+    other = orchard / "agent-output/twin"
+    other.mkdir()
+    (other / STATE).write_bytes(encoded({**VALID, "project": "Orchard"}))
+    no = quick(orchard, "adopt", "agent-output")
+    assert no.code == 3
+    assert "was adopted from agent-output/orchard" in no.err
+    assert good(orchard, "projects", "--json").json[0]["title"] == "orchard"
+
+
+def test_an_old_file_again(tmp_path: Path) -> None:
+    """A file that was adopted once is never taken for news, and the reader is told where to go."""
+    folder = tmp_path / "agent-output/My Orchard"
+    folder.mkdir(parents=True)
+    (folder / STATE).write_bytes(encoded({**VALID, "project": "My Orchard"}))
+    said = good(tmp_path, "adopt", "agent-output/My Orchard")
+    assert f"the project's file is agent-output/my-orchard/{STATE} from now on" in said.err
+    good(tmp_path, "decide", "--key", "region", "--value", "new")
+    ours = tmp_path / "agent-output/my-orchard" / STATE
+    document = json.loads(ours.read_bytes())
+    document["decisions"]["budget"] = "777"
+    ours.write_text(json.dumps(document))
+    good(tmp_path, "drift", "--adopt")
+    assert "nothing recorded" in good(tmp_path, "adopt", "agent-output/My Orchard").out
+    assert json.loads(ours.read_bytes())["decisions"]["budget"] == "777"

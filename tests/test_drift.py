@@ -213,3 +213,99 @@ def test_two_at_the_same_time_lose_nothing(tmp_path: Path) -> None:
         assert list(audit(journal.store)) == []
         kinds = [type(decode(record.type, record.data)) for record in app.records()]
         assert kinds.count(ProjectOpened) == 1
+
+
+# -- edits, and what was recorded meanwhile --------------------------------------------------
+
+
+def written(folder: Path) -> dict[str, Any]:
+    """What the state file says."""
+    document: dict[str, Any] = json.loads((folder / STATE).read_bytes())
+    return document
+
+
+def test_an_edit_of_a_step_keeps_what_was_recorded_in_it(shop: Path) -> None:
+    """Of a step only the fields that were edited are taken over; lists are joined."""
+    (shop / "passdown.toml").write_text('drift = "adopt"\n')
+    document = written(shop)
+    document["steps"]["1"]["note"] = "mine"
+    document["steps"]["1"]["artifacts"] = ["edited.md"]
+    (shop / STATE).write_text(json.dumps(document))
+    good(shop, "step", "complete", "1", "--artifact", "recorded.md")
+    step = written(shop)["steps"]["1"]
+    assert (step["status"], step["note"]) == ("complete", "mine")
+    assert {*step["artifacts"]} == {"edited.md", "recorded.md"}
+
+
+def test_an_edit_inside_what_no_event_can_say(shop: Path) -> None:
+    """Objects that the model does not know can be edited again and again."""
+    edit(shop, custom={"k": "one", "deep": {"n": 1}})
+    good(shop, "drift", "--adopt")
+    edit(shop, custom={"k": "two", "deep": {"n": 1, "m": 2}, "added": True})
+    good(shop, "drift", "--adopt")
+    assert written(shop)["custom"] == {"k": "two", "deep": {"n": 1, "m": 2}, "added": True}
+    assert good(shop, "verify").code == 0
+
+
+def test_what_has_no_place_is_kept_alone(shop: Path) -> None:
+    """A value that the file may not have is kept, also if nothing else was edited."""
+    edit(shop, lock={"owner": "somebody"})
+    good(shop, "drift", "--adopt")
+    originals = good(shop, "show", "--json").json["originals"]
+    assert {"path": ["lock"], "value": {"owner": "somebody"}} in originals
+
+
+@pytest.mark.parametrize("damage", ["an empty finding", "no stamp", "a garbled stamp"])
+def test_no_edit_hides_a_finding(shop: Path, damage: str) -> None:
+    """Whatever was done to the list or to the stamp, every open finding is in the file."""
+    document = written(shop)
+    match damage:
+        case "an empty finding":
+            document["open_findings"].append("")
+        case "no stamp":
+            del document["_passdown"]
+            document["open_findings"] = []
+        case _:
+            document["_passdown"]["hash"] = "0" * 64
+            document["region"] = "westeurope"
+    good(shop, "finding", "open", "recorded")
+    good(shop, "decide", "--key", "budget", "--value", "new")
+    (shop / STATE).write_text(json.dumps(document))
+    good(shop, "drift", "--adopt")
+    assert {"old", "recorded"} <= {*written(shop)["open_findings"]}
+    assert written(shop)["decisions"]["budget"] == "new"
+
+
+def test_a_copy_that_is_written_again(shop: Path) -> None:
+    """An agent that keeps its document and writes it again adds each of its entries once."""
+    (shop / "passdown.toml").write_text('drift = "adopt"\n')
+    document = written(shop)
+    for n, entry in enumerate(({"decision": "X"}, {"decision": "Y"}, {"id": "D050", "title": "Z"})):
+        document["decision_log"].append(entry)
+        (shop / STATE).write_text(json.dumps(document))
+        good(shop, "note", f"note {n}")
+    assert len(written(shop)["decision_log"]) == 3
+
+
+def test_a_file_of_another_project(shop: Path) -> None:
+    """Another project's file in the place of ours is left there and refused."""
+    good(shop, "init", "other")
+    other = (shop / "agent-output/other/00-session-state.json").read_bytes()
+    (shop / STATE).write_bytes(other)
+    no = quick(shop, "drift", "--adopt", "-p", "shop")
+    assert no.code == 1
+    assert "'other', not of shop" in no.err
+    assert (shop / STATE).read_bytes() == other
+
+
+def test_the_current_step_is_the_files(shop: Path) -> None:
+    """A step that was finished in the file does not become the current one by that."""
+    document = written(shop)
+    document["steps"]["3"] |= {
+        "status": "complete",
+        "started": "2026-03-01T00:00:00Z",
+        "completed": "2026-03-02T00:00:00Z",
+    }
+    (shop / STATE).write_text(json.dumps(document))
+    good(shop, "drift", "--adopt")
+    assert written(shop)["current_step"] == 1

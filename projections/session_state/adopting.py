@@ -103,7 +103,7 @@ def _adopt(
         draft.add(e.BranchSwitched(str(theirs["branch"])))
     if "decision_log" in theirs:  # first, because its entries have ids of their own
         theirs["decision_log"] = changes.log(draft, before, theirs["decision_log"])
-    changes.decisions(draft, before, source)
+    changes.decisions(draft, before, source, removals)
     changes.findings(draft, before, source, removals)
     changes.steps(draft, before, theirs["steps"])
     changes.audit(draft, before, theirs.get("review_audit"))
@@ -158,7 +158,8 @@ def _leftovers(
         places = differences(before, theirs, whole=("decision_log",))
     told: set[tuple[str, ...]] = set()
     for place in places:
-        if place.path[0] in ASIDE or not (place.file or removals or fresh):
+        gone = not place.file or place.file[0] in ("", None, [], {})
+        if place.path[0] in ASIDE or (gone and not (removals or fresh)):
             continue
         if not fresh and place.path == ("open_findings",):
             continue  # what came and what left are events; a whole list would hide later ones

@@ -31,7 +31,7 @@ def plan_step(template: Workflow, key: str, step: Object) -> e.StepPlan:
     return replace(known, name=name, agent=agent, agent_when=())
 
 
-def decisions(draft: Draft, before: Object, source: Source) -> None:
+def decisions(draft: Draft, before: Object, source: Source, removals: bool) -> None:
     """Record the values that a file has and the project has not."""
     held = before["decisions"]
     theirs = source.document["decisions"]
@@ -46,7 +46,7 @@ def decisions(draft: Draft, before: Object, source: Source) -> None:
     for key, value in given.items():
         shown = before["iac_tool"] if key == "iac_tool" and key not in held else held.get(key, "")
         known = draft.project.decisions.get(draft.project.keyed.get(key, ""))
-        emptied = value == "" and shown not in ("", None)
+        emptied = removals and value == "" and shown not in ("", None)
         known_already = same(value, shown) or (known and same(value, known.value))
         if emptied or not (known_already or value in ("", None)):
             draft.add(e.DecisionMade(key=key, value=value))
