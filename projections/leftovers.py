@@ -57,9 +57,10 @@ def apply(document: Object, leftovers: Iterable[Leftover]) -> None:
         if not isinstance(parent, dict):
             continue
         if (digest(parent[key]) if key in parent else "") == leftover.own:
-            parent.pop(key, None)
             if leftover.file:
-                parent[key] = deepcopy(leftover.file[0])
+                parent[key] = deepcopy(leftover.file[0])  # at its place, where it has one
+            else:
+                parent.pop(key, None)
 
 
 def digest(value: Json) -> str:

@@ -113,6 +113,8 @@ def _adopt(
     left = list(_leftovers(draft.project, before, theirs, removals, not project.version))
     known = {(each.path, digest(each.value)) for each in project.originals}
     originals = [x for x in source.originals if (x.path, digest(x.value)) not in known]
+    if not project.version:  # later ones are the times of what is recorded
+        originals.append(e.Original(("updated",), source.document["updated"]))
     if not (draft.requests or left or originals or current != project.current):
         return draft
     adopted = e.ProjectAdopted(path, content_digest, source.version, current)

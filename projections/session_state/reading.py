@@ -318,7 +318,7 @@ def _steps(document: Object, source: Source) -> Object:
 
 
 def _named(step: Object) -> bool:
-    return step.get("name") in NAMES
+    return isinstance(step.get("name"), str) and step["name"] in NAMES
 
 
 def _step(key: str, given: Object, source: Source) -> Object:
