@@ -239,6 +239,8 @@ class Gate(Struct, frozen=True, omit_defaults=True):
     step: str = ""
     note: str = ""
     by: str = ""
+    #: When the step had been started: run again, it has its gates before it again.
+    run: Moment | None = None
 
 
 class Lease(Struct, frozen=True, omit_defaults=True):

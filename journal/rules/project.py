@@ -52,10 +52,8 @@ def _branch_switched(p: Project, x: e.BranchSwitched, by: By) -> list[e.Event]:
 def _gate_passed(p: Project, x: e.GatePassed, by: By) -> list[e.Event]:
     x = replace(x, step=step_or_current(p, x.step))
     step = p.steps.get(x.step)
-    since = (step.started or 0) if step else 0
-    since = since if since <= by.now else 0  # a file may say that it starts in the future
-    known = (x.gate, x.step, x.note)
-    again = any((g.gate, g.step, g.note) == known and g.at >= since for g in p.gates)
+    passed = (x.gate, x.step, x.note, step.started if step else None)
+    again = any((gate.gate, gate.step, gate.note, gate.run) == passed for gate in p.gates)
     return [] if again else [x]
 
 

@@ -38,7 +38,9 @@ def _branch_switched(p: Project, x: e.BranchSwitched, r: Record) -> None:
 
 
 def _gate_passed(p: Project, x: e.GatePassed, r: Record) -> None:
-    p.gates.append(Gate(x.gate, r.time, x.step, x.note, r.actor or ""))
+    step = p.steps.get(x.step)
+    run = step.started if step else None
+    p.gates.append(Gate(x.gate, r.time, x.step, x.note, r.actor or "", run))
 
 
 def _actor_registered(p: Project, x: e.ActorRegistered, r: Record) -> None:
