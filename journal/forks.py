@@ -55,7 +55,8 @@ class Gate:
         if depth == 1:
             with self._changed:
                 self._inside -= 1
-                self._changed.notify_all()
+                if self._closed:
+                    self._changed.notify_all()
 
     def close(self) -> None:
         """Let nobody in any more, and wait until nobody but the caller is inside."""

@@ -75,7 +75,8 @@ def _in_session(state: Project, request: Request) -> Request:
     """The request in the session that it means; a new one goes by the name that it is given."""
     if request.session is None or isinstance(request.event, e.SessionStarted):
         return request
-    return replace(request, session=session_named(state, request.session))
+    meant = session_named(state, request.session)
+    return request if meant == request.session else replace(request, session=meant)
 
 
 def provisional(state: Project, request: Request, type: str, payload: bytes, now: int) -> Record:

@@ -39,13 +39,17 @@ def find(kind: str, id: str, things: Mapping[str, T], offered: Iterable[str] | N
     """The thing of that id; the short form of an id does where it can only mean one."""
     if id in things:
         return things[id]
-    meant = [known for known in things if id and _is_short_for(id, known)]
+    meant = _meant(id, things)
     # One thing may go by several names that begin alike.
     if meant and all(things[other] == things[meant[0]] for other in meant):
         return things[meant[0]]
     if meant:
         raise Invalid(f"{kind} {id[:60]!r} could be {', '.join(meant[:8])}; say which")
     raise NotFound(kind, id, things if offered is None else offered)
+
+
+def _meant(id: str, things: Iterable[str]) -> list[str]:
+    return [known for known in things if id and _is_short_for(id, known)]
 
 
 def _is_short_for(id: str, known: str) -> bool:
@@ -90,12 +94,9 @@ def find_session(project: Project, name: str, by: By) -> Session:
 
 def session_named(project: Project, name: str) -> str:
     """The name, or the session's id if it is short for one; what nobody knows stays as it is."""
-    if name in project.session_names:
-        return name
-    try:
-        return find("session", name, project.session_names)
-    except (Invalid, NotFound):
-        return name
+    known = project.session_names
+    meant = set() if name in known else {known[other] for other in _meant(name, known)}
+    return meant.pop() if len(meant) == 1 else name
 
 
 def new_id(
