@@ -28,6 +28,10 @@ class Gate:
     """Lets any number of threads through, and any of them as often as it likes, until closed."""
 
     def __init__(self) -> None:
+        self.begin()
+
+    def begin(self) -> None:
+        """Be open, with nobody inside; in a child nobody is."""
         self._changed = threading.Condition()
         self._closed = False
         self._inside = 0
@@ -100,7 +104,7 @@ def _before() -> None:
 
 
 def _in_child() -> None:
-    gate.__init__()  # type: ignore[misc]
+    gate.begin()
     for thing in _things():
         thing.begin()
 
