@@ -53,10 +53,12 @@ _WORDS: dict[type[e.Event], Callable[[Any], str]] = {
     e.FilesChanged: lambda x: f"{x.path} {x.change}",
     e.TokensUsed: lambda x: f"tokens: {x.input} in, {x.output} out, {x.cached} cached",
     e.SessionStarted: lambda x: f"{x.session} started{_by(x.agent)}",
+    e.SessionResumed: lambda x: f"{x.session} goes on",
     e.SessionHeartbeat: lambda x: f"{x.session} is alive",
     e.SessionNoted: lambda x: f"{x.session} {x.kind}: {x.text}",
     e.SessionEnded: lambda x: f"{x.session} ended{_because(x.handoff_reason)}",
     e.SessionCrashed: lambda x: f"{x.session} crashed{_because(x.reason)}",
+    e.BriefShown: lambda x: f"brief of version {x.version} shown{_shown(x)}",
     e.QuestionOpened: lambda x: f"{x.question} asked: {x.text}",
     e.QuestionDeferred: lambda x: f"{x.question} deferred{_because(x.reason)}",
     e.QuestionResolved: lambda x: f"{x.question} answered{_because(x.resolution)}",
@@ -99,6 +101,12 @@ def colour(event: e.Event) -> str:
 
 def _by(agent: str) -> str:
     return f" by {agent}" if agent else ""
+
+
+def _shown(x: e.BriefShown) -> str:
+    left_out = sum(x.left_out.values())
+    said = f" to {x.agent}" if x.agent else ""
+    return f"{said}, {left_out:,} items left out" if left_out else said
 
 
 def _because(reason: str) -> str:

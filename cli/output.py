@@ -2,13 +2,9 @@
 
 import contextlib
 import os
-import re
 import sys
 
-import msgspec
-
-#: What a terminal obeys or hides and JSON does not escape: DEL, C1, marks of direction.
-_UNSEEN = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+from projections.values import visible_json
 
 
 class Undelivered(Exception):
@@ -26,8 +22,7 @@ def line(text: str = "") -> None:
 
 def document(value: object) -> None:
     """A JSON document on one line."""
-    text = msgspec.json.encode(value).decode()
-    line(_UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+    line(visible_json(value))
 
 
 def raw(content: bytes) -> None:

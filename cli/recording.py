@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 import typer
+from msgspec import Struct
 
 from cli import options, output
 from cli.answers import Recorded, answers
@@ -22,6 +23,7 @@ from journal.clock import parse
 from journal.errors import Invalid, PassdownError, Rejected
 from journal.events import Event
 from journal.handle import Handle
+from journal.live import keep_live
 from journal.payload import decode
 from journal.request import Appended, Request
 from journal.rules import named_paths, workspace_path
@@ -140,29 +142,42 @@ def append(
     _finish(asked, workspace, handle, done, then)
 
 
+class Upkeep(Struct, frozen=True):
+    """How the files of a project came out of a sync; `synced` is None if there was none."""
+
+    synced: bool | None = None
+    files: tuple[FileState, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+def keep_files(workspace: Workspace, handle: Handle) -> Upkeep:
+    """Bring the files up to date after an append; nothing that goes wrong here is a failure.
+
+    What was recorded is not to look as if it were not: it would be recorded again.
+    """
+    try:
+        with timed("synced", project=handle.slug):
+            files = tuple(sync(workspace, handle))
+    except (PassdownError, OSError, KeyboardInterrupt) as error:
+        said = str(error) or "interrupted"
+        return Upkeep(
+            False, (), (said if "passdown sync" in said else f"{said}; run `passdown sync`",)
+        )
+    except Exception as error:  # noqa: BLE001
+        return Upkeep(False, (), (f"{output.defect(error)}; `passdown sync --debug` shows where",))
+    problems = tuple(file.problem for file in files if file.problem)
+    return Upkeep(all(file.well for file in files), files, problems)
+
+
 def _finish(
     asked: Asked, workspace: Workspace, handle: Handle, done: Appended, then: Then | None
 ) -> None:
     """Sync after an append and report both; from here on nothing may look like a failure."""
-    files: list[FileState] = []
-    problems = list(done.cautions)
-    synced: bool | None = None
-    if not asked.no_sync:
-        try:
-            with timed("synced", project=handle.slug):
-                files = sync(workspace, handle)
-            synced = all(file.well for file in files)
-            problems += [file.problem for file in files if file.problem]
-        except (PassdownError, OSError, KeyboardInterrupt) as error:
-            synced = False
-            said = str(error) or "interrupted"
-            problems.append(said if "passdown sync" in said else f"{said}; run `passdown sync`")
-        # What was recorded is not to look as if it were not: it would be recorded again.
-        except Exception as error:  # noqa: BLE001
-            synced = False
-            problems.append(f"{output.defect(error)}; `passdown sync --debug` shows where")
+    upkeep = Upkeep() if asked.no_sync else keep_files(workspace, handle)
+    keep_live(handle)
+    problems = [*done.cautions, *upkeep.problems]
     try:
-        _answer(asked, done, synced, files, problems)
+        _answer(asked, done, upkeep, problems)
         if then is not None and not asked.as_json:
             output.line()
             output.raw(then(handle.state))
@@ -174,20 +189,14 @@ def _finish(
         problems.append(str(error) or "interrupted")
     except Exception as error:  # noqa: BLE001
         problems.append(f"recorded as version {done.version}, and {output.defect(error)}")
-    for file in files:
+    for file in upkeep.files:
         if file.status == "corrupt" and file.written:
             output.note(f"{file.path} was corrupt and is restored; its bytes are in {file.kept}")
     for problem in problems:
         output.note(problem)
 
 
-def _answer(
-    asked: Asked,
-    done: Appended,
-    synced: bool | None,
-    files: list[FileState],
-    problems: list[str],
-) -> None:
+def _answer(asked: Asked, done: Appended, upkeep: Upkeep, problems: list[str]) -> None:
     if not asked.as_json:
         return _tell(done)
     return output.document(
@@ -196,8 +205,8 @@ def _answer(
             done.version,
             [record_data(record) for record in done.records],
             done.repeated,
-            synced,
-            files,
+            upkeep.synced,
+            list(upkeep.files),
             problems,
         )
     )

@@ -1,6 +1,6 @@
 """How to go on with a project, from the journal, or from a file that was not adopted yet.
 
-Nothing here writes.
+Nothing here writes, unless a session is to be started with it.
 """
 
 import os
@@ -11,18 +11,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from msgspec import Struct
 
 from cli import options, output
 from cli.answers import answers
-from cli.recording import chosen
-from journal import Journal
+from cli.briefing import composed, shown
+from cli.recording import chosen, keep_files
+from journal import Handle, Journal, Project, Request
 from journal import workspace as places
 from journal.clock import now
-from journal.errors import Invalid, JournalMissing, JournalUnavailable, near
+from journal.errors import Invalid, JournalMissing, JournalUnavailable, Rejected, near
+from journal.events import SessionStarted
 from journal.record import SLUG
 from journal.workspace import FOLDER, Workspace
 from projections import brief as briefs
-from projections.brief import Brief, compose, fresh, named_files, render
+from projections.brief import Brief, Form, fit, fresh, only
+from projections.brief.rendering import render_topics
+from projections.values import visible_json
 
 if TYPE_CHECKING:
     from projections.unadopted import Unadopted
@@ -33,39 +38,101 @@ def register(app: typer.Typer) -> None:
     app.command("resume")(resume)
 
 
+#: What a brief may cost where nobody says otherwise.
+BUDGET = 2000
+
+
 @answers(Brief)
 def resume(
     step: Annotated[
         str, typer.Option("--step", help="For this step; where the project stands if not given.")
     ] = "",
     agent: Annotated[str, typer.Option("--agent", help="Who goes on.")] = "",
+    session: Annotated[
+        str, typer.Option("--session", help="Start this session, and record what it is shown.")
+    ] = "",
+    budget: Annotated[
+        int | None, typer.Option("--budget", help=f"The most tokens it may cost; {BUDGET:,}.")
+    ] = None,
+    topics: Annotated[
+        str, typer.Option("--only", help="These topics alone, whole; separated by commas.")
+    ] = "",
+    form: Annotated[Form, typer.Option("--format", help="As markdown or as JSON.")] = "md",
     project: options.Project = "",
     as_json: options.AsJson = False,
 ) -> None:
-    """Say how to go on: which step, from where, what to read, and the next command.
+    """Say how to go on: which step, from where, what must not be missed, and the next command.
 
-    Example: passdown resume --step 2 --agent 03-Architect
+    Example: passdown resume --step 2 --agent 03-Architect --budget 1000
     """
-    found = _answer(project, step, agent)
-    if as_json:
-        output.document(found)
-    else:
-        output.line(render(found).rstrip("\n"))
+    asked = Asked(project, step, agent, session, budget, tuple(filter(None, topics.split(","))))
+    output.line(answer(asked, "json" if as_json else form).rstrip("\n"))
 
 
-def _answer(name: str, step: str, agent: str) -> Brief:
-    """The journal's answer, else that of a file, else the fresh start."""
+class Asked(Struct, frozen=True):
+    """What is asked of a brief."""
+
+    project: str = ""
+    step: str = ""
+    agent: str = ""
+    session: str = ""
+    budget: int | None = None
+    topics: tuple[str, ...] = ()
+
+
+def answer(asked: Asked, form: Form = "md") -> str:
+    """The brief as text: the journal's, else that of a file, else the fresh start."""
     workspace = _journal()
-    if workspace is None:
-        return _without_journal(_place(), (), name, step, agent)
-    with Journal.open(workspace.folder) as journal:
-        known = journal.projects()
-        adopted = name if name in known or not name else _adopted(workspace, name)
-        if adopted in known or (known and not name):
-            state = chosen(journal, adopted).state
-            present = _present(workspace, named_files(state))
-            return compose(state, step=step, agent=agent, present=present)
-    return _without_journal(workspace, known, name, step, agent)
+    known: list[str] = []
+    if workspace is not None:
+        with Journal.open(workspace.folder) as journal:
+            known = journal.projects()
+            name = asked.project
+            adopted = name if name in known or not name else _adopted(workspace, name)
+            if adopted in known or (known and not name):
+                handle = chosen(journal, adopted)
+                if asked.session:
+                    return _started(workspace, handle, asked, form)
+                brief = composed(workspace, handle.state, asked.step, asked.agent)
+                return _cut(brief, asked, form)[1]
+    place = workspace or _place()
+    brief = _without_journal(place, known, asked.project, asked.step, asked.agent)
+    if asked.session:
+        raise Rejected(
+            f"start session {asked.session}",
+            f"no journal has the project {brief.project} yet",
+            [brief.command] if brief.command else (),
+        )
+    return _cut(brief, asked, form)[1]
+
+
+def _cut(brief: Brief, asked: Asked, form: Form) -> tuple[Brief, str]:
+    """The brief within its budget, or some topics of it without any."""
+    if not asked.topics:
+        return fit(brief, BUDGET if asked.budget is None else asked.budget, form)
+    brief = only(brief, asked.topics)
+    if asked.budget is not None:
+        return fit(brief, asked.budget, form)
+    return brief, visible_json(brief) if form == "json" else render_topics(brief)
+
+
+def _started(workspace: Workspace, handle: Handle, asked: Asked, form: Form) -> str:
+    """The brief, once it is on record that a session began with exactly this."""
+    text = ""
+
+    def propose(state: Project, now: int) -> list[Request]:
+        nonlocal text
+        brief, text = _cut(composed(workspace, state, asked.step, asked.agent), asked, form)
+        actor = asked.agent or None
+        return [
+            Request(SessionStarted(asked.agent, asked.session), actor, asked.session),
+            Request(shown(brief, text, asked.agent), actor, asked.session),
+        ]
+
+    handle.append_decided(propose)
+    for problem in keep_files(workspace, handle).problems:
+        output.note(problem)
+    return text
 
 
 def _without_journal(
@@ -106,10 +173,6 @@ def _slug(text: str) -> str:
     """A name for a project, out of that of its folder."""
     slug = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:100]
     return slug or "my-app"
-
-
-def _present(workspace: Workspace, paths: set[str]) -> set[str]:
-    return {path for path in paths if (real := workspace.inside(path)) and os.path.isfile(real)}
 
 
 # -- files that were not adopted -------------------------------------------------------------
@@ -178,8 +241,7 @@ def _from_file(workspace: Workspace, name: str, step: str, agent: str) -> Brief:
     file, reasons = _read(workspace, name)
     if file is None:
         return unadopted.unreadable(name, path, reasons, f"{adopt} --fresh")
-    present = _present(workspace, named_files(file.project))
-    found = compose(file.project, step=step, agent=agent, present=present)
+    found = composed(workspace, file.project, step, agent)
     found = unadopted.from_file(found, file, f"{path}.bak" if reasons else path, adopt)
     return unadopted.from_backup(found, path, reasons[0]) if reasons else found
 

@@ -15,7 +15,8 @@ from journal.clock import iso
 from journal.state import active_blockers, lease_until, step_agent, task_status
 from journal.workspace import Workspace
 from projections.dialect import DIALECTS
-from projections.files import inspect, is_touched
+from projections.files import inspect
+from projections.places import altered
 from projections.position import chosen as chosen_value
 from projections.position import is_done, keyed, next_action, outlook
 
@@ -75,7 +76,7 @@ def show(
 
 def _problems(workspace: Workspace, handle: Handle) -> list[str]:
     """What is wrong with the files, where a quick look says that something is."""
-    if not is_touched(workspace, handle.slug):
+    if "changed" not in altered(workspace, handle.slug).values():
         return []
     return [file.problem for file in inspect(workspace, handle) if file.status == "drifted"]
 

@@ -182,9 +182,9 @@ def _title(module: str) -> str:
 def _fields(kind: type[event.Event]) -> Iterator[str]:
     hints = get_type_hints(kind, include_extras=True)
     for field in msgspec.structs.fields(kind):
-        default = (
-            "required" if field.required else f"`{msgspec.json.encode(field.default).decode()}`"
-        )
+        made = field.default_factory
+        value = field.default if made is msgspec.NODEFAULT else made()
+        default = "required" if field.required else f"`{msgspec.json.encode(value).decode()}`"
         yield f"| `{field.name}` | {_type(hints[field.name])} | {default} |"
 
 

@@ -9,6 +9,7 @@ import struct
 import zlib
 from contextlib import suppress
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -16,12 +17,14 @@ from journal.state import FOLD, Project
 
 _HEADER = struct.Struct(">8sIIQ32s")
 _MAGIC = b"pdstate\n"
+#: The whole state, or what of it is live.
+Part: TypeAlias = Literal["state", "live"]
 
 
-def read(folder: Path, slug: str) -> Project | None:
-    """The cached state of a project, if there is a sound one."""
+def read(folder: Path, slug: str, part: Part = "state") -> Project | None:
+    """The cached state of a project, or the live part of it, if there is a sound one."""
     try:
-        content = (folder / f"{slug}.state").read_bytes()
+        content = (folder / f"{slug}.{part}").read_bytes()
         magic, fold, checksum, version, hash = _HEADER.unpack_from(content)
         body = content[_HEADER.size :]
         if magic != _MAGIC or fold != FOLD or zlib.crc32(body) != checksum:
@@ -34,7 +37,7 @@ def read(folder: Path, slug: str) -> Project | None:
     return project
 
 
-def write(folder: Path, project: Project) -> None:
+def write(folder: Path, project: Project, part: Part = "state") -> None:
     """Replace the cached state; a cache that cannot be written is only slower."""
     fresh = folder / f".{project.slug}.{os.getpid()}.{id(project):x}.new"
     try:
@@ -42,7 +45,7 @@ def write(folder: Path, project: Project) -> None:
         header = _HEADER.pack(_MAGIC, FOLD, zlib.crc32(body), project.version, project.hash)
         folder.mkdir(exist_ok=True)
         fresh.write_bytes(header + body)
-        os.replace(fresh, folder / f"{project.slug}.state")
+        os.replace(fresh, folder / f"{project.slug}.{part}")
     except (OSError, OverflowError):  # a sum may have outgrown the 64 bits of the format
         with suppress(OSError):
             fresh.unlink()

@@ -297,6 +297,8 @@ class Project(Struct):
     tokens: dict[str, Tokens] = field(default_factory=dict)
     tokens_by_step: dict[str, Tokens] = field(default_factory=dict)
     sessions: dict[str, Session] = field(default_factory=dict)
+    #: A hook of a host -> when it last fired.
+    hooks: dict[str, Moment] = field(default_factory=dict)
     #: Any name a session goes by -> its id.
     session_names: dict[str, str] = field(default_factory=dict)
     questions: dict[str, Question] = field(default_factory=dict)
@@ -313,6 +315,9 @@ class Project(Struct):
     sources: tuple[str, ...] = ()
     leftovers: dict[str, tuple[e.Leftover, ...]] = field(default_factory=dict)
     originals: tuple[e.Original, ...] = ()
+    #: Topic of the brief -> how many of its items are not in this state, where it is only the live
+    #: part of one; a whole state leaves nothing out.
+    beyond: dict[str, int] = field(default_factory=dict)
 
     def copy(self) -> "Project":
         """A second container with the same frozen entities; folding one leaves the other."""

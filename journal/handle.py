@@ -33,7 +33,7 @@ class Handle(forks.Forkable):
     def __init__(self, slug: str, store: Store, cached: Path, clock: Callable[[], int]) -> None:
         self.slug = slug
         self._store = store
-        self._cache = cached
+        self.cached = cached
         self._clock = clock
         self.begin()
         forks.watch(self)
@@ -43,7 +43,7 @@ class Handle(forks.Forkable):
         self._lock = threading.RLock()
         self._state: Project | None = None
         self._contended = False
-        self._cached_version = 0
+        self.cachedd_version = 0
 
     # -- reading -----------------------------------------------------------------------------
 
@@ -99,12 +99,12 @@ class Handle(forks.Forkable):
 
     def _load(self) -> Project:
         """The state from the cache, if the journal goes on from there, else from the beginning."""
-        cached = cache.read(self._cache, self.slug)
+        cached = cache.read(self.cached, self.slug)
         if cached is not None:
-            self._cached_version = cached.version
+            self.cachedd_version = cached.version
             if self._follow(cached):
                 return cached
-        self._cached_version = 0
+        self.cachedd_version = 0
         state = Project(self.slug)
         self._follow(state)
         return state
@@ -124,9 +124,9 @@ class Handle(forks.Forkable):
     def _keep(self, state: Project) -> None:
         """Cache the state once its tail costs more to fold than the state costs to write."""
         worth = 250 + (len(state.decisions) + len(state.findings) + len(state.tasks)) // 8
-        if state.version - self._cached_version > worth:
-            cache.write(self._cache, state)
-            self._cached_version = state.version
+        if state.version - self.cachedd_version > worth:
+            cache.write(self.cached, state)
+            self.cachedd_version = state.version
 
     # -- writing -----------------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ from journal.clock import now
 from journal.errors import Invalid, NotFound, quoted
 from journal.events import ProjectOpened
 from journal.handle import Handle
+from journal.live import LiveHandle
 from journal.record import SLUG
 from journal.request import Envelope
 from journal.sqlite import SqliteStore
@@ -105,6 +106,10 @@ class Journal(forks.Forkable):
             if slug not in self._handles:
                 self._handles[slug] = Handle(slug, self.store, self.folder / "cache", self._clock)
             return self._handles[slug]
+
+    def live(self, slug: str) -> LiveHandle:
+        """A handle on the live part of a project that exists: quick, and enough for a brief."""
+        return LiveHandle(self.project(slug).slug, self.store, self.folder / "cache", self._clock)
 
     @staticmethod
     def check_slug(slug: str) -> None:

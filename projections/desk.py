@@ -1,7 +1,6 @@
 """One project's files as they are found: how each stands, and how it comes up to date."""
 
 import os
-import stat
 import time
 from hashlib import sha256
 from pathlib import Path
@@ -17,6 +16,7 @@ from journal.request import Request
 from journal.state import Project
 from journal.workspace import Workspace
 from projections import atomic, ledger, stamp
+from projections.places import Unusable, place_of, read_file
 from projections.settings import Target, targets
 
 Status: TypeAlias = Literal[
@@ -46,10 +46,6 @@ class FileState(Struct, frozen=True):
     def well(self) -> bool:
         """Whether nothing is wrong: another project's file is not ours to worry about."""
         return self.status == "taken" or not self.problem
-
-
-class Unusable(Exception):
-    """The path cannot hold a projection; the text says why."""
 
 
 class Desk(Struct):
@@ -310,29 +306,6 @@ def _settles(path: Path, content: bytes) -> bool:
         if read_file(path) != content:
             return False
     return True
-
-
-def place_of(workspace: Workspace, path: str) -> Path:
-    real = workspace.inside(path)
-    if real is None:
-        raise Unusable(f"{path} leads out of the workspace through a link; remove the link")
-    if real.is_relative_to(os.path.realpath(workspace.folder)):
-        raise Unusable(f"{path} leads to the journal's own files through a link; remove the link")
-    return real
-
-
-def read_file(path: Path) -> bytes | None:
-    try:
-        mode = path.stat().st_mode
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    if not stat.S_ISREG(mode):
-        kind = "a folder" if stat.S_ISDIR(mode) else "not a regular file"
-        raise Unusable(f"{path} is {kind}; move it away")
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        return None
 
 
 def _set_aside(workspace: Workspace, name: str, content: bytes) -> str:

@@ -16,7 +16,6 @@ database; the journal's head is read under files.lock, so that the newer state a
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from hashlib import sha256
 from pathlib import Path
 
 from journal.disk import lock, unlock
@@ -26,10 +25,11 @@ from journal.handle import Handle
 from journal.state import Project
 from journal.workspace import Workspace
 from projections import ledger
-from projections.desk import KEPT, Desk, FileState, Unusable, place_of, read_file
+from projections.desk import KEPT, Desk, FileState
+from projections.places import Unusable, place_of, read_file
 from projections.settings import Target
 
-__all__ = ["FileState", "edited", "inspect", "is_touched", "sync", "take_over"]
+__all__ = ["FileState", "edited", "inspect", "sync", "take_over"]
 
 
 def inspect(workspace: Workspace, handle: Handle) -> list[FileState]:
@@ -76,17 +76,6 @@ def edited(workspace: Workspace, handle: Handle) -> list[tuple[Target, bytes, Pr
                 base, _ = desk.base(content, desk.entry(target))
                 found.append((target, content, base or desk.project))
     return found
-
-
-def is_touched(workspace: Workspace, slug: str) -> bool:
-    """Whether a file is not what was written last, told by the ledger alone, and so quickly."""
-    for path, entry in ledger.read(workspace.folder).items():
-        if entry.project == slug:
-            with suppress(Unusable, OSError):
-                content = read_file(place_of(workspace, path))
-                if content is not None and sha256(content).hexdigest() != entry.digest:
-                    return True
-    return False
 
 
 def take_over(workspace: Workspace, handle: Handle, path: Path, content: bytes) -> None:

@@ -183,6 +183,7 @@ _FIELDS: dict[str, SearchStrategy[Any]] = {
     "format": st.sampled_from(("", "1.0", "3.0")),
     "gate": TEXT,
     "handoff_reason": WORDS,
+    "hook": st.sampled_from(("", "claude-code Stop")),
     "host": st.sampled_from(("", "host-1")),
     "impact": WORDS,
     "input": _SMALL,
@@ -244,6 +245,9 @@ _LATER_STEPS = st.builds(
 _MOMENTS = st.none() | st.integers(START, START + 1000 * MINUTE)
 _ONE_VALUE = st.tuples(KEYED_VALUES)
 _OWN: dict[tuple[type[e.Event], str], SearchStrategy[Any]] = {
+    (e.BriefShown, "left_out"): st.dictionaries(st.sampled_from(("findings", "load")), _SMALL),
+    (e.BriefShown, "shown"): st.dictionaries(st.sampled_from(("findings", "load")), _TEXTS),
+    (e.BriefShown, "version"): st.just(1),
     (e.ContextNoted, "kind"): st.sampled_from(("implementation", "next_step", "skill")),
     (e.ContextNoted, "step"): _STEP_OR_NONE,
     (e.DecisionMade, "kind"): st.none()

@@ -127,7 +127,14 @@ def test_deciding_leaves_the_state_as_it_was(history: list[e.Event]) -> None:
 
 #: Facts of which there can be two alike; only a request's id tells them apart.
 ADDITIVE = (
-    *(e.TokensUsed, e.ErrorRecorded, e.StepOutputRecorded, e.SessionNoted, e.SessionHeartbeat),
+    *(
+        e.TokensUsed,
+        e.ErrorRecorded,
+        e.StepOutputRecorded,
+        e.SessionNoted,
+        e.SessionHeartbeat,
+        e.BriefShown,
+    ),
     *(e.PlanAdded, e.ProjectRecovered, e.DriftAdopted, e.DriftReverted),
 )
 

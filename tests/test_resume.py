@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from command import Result, files, finished, good, quick, run
-from examples import rich
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -24,7 +23,7 @@ from journal.errors import Invalid
 from journal.rules import By, decide
 from journal.workflows import load
 from projections import unadopted
-from projections.brief import Brief, compose, named_files, render
+from projections.brief import TOPICS, Brief, compose, named_files, render
 
 MISSING = object()
 STATE = "agent-output/shop/00-session-state.json"
@@ -68,6 +67,11 @@ def typed(folder: Path, command: str) -> Result:
     return good(folder, *words)
 
 
+def loaded(answer: dict[str, Any]) -> list[str]:
+    """What an answer gives to read at the start."""
+    return [reading["path"] for reading in answer["load"]]
+
+
 def offered(answer: dict[str, Any]) -> list[str]:
     """Every command that an answer offers beside the next one."""
     cautions = [offer for warning in answer["warnings"] for offer in warning["offers"]]
@@ -84,7 +88,8 @@ def test_pending(shop: Path) -> None:
     found = resume(shop)
     assert (found["verdict"], found["step"], found["name"]) == ("start", "2", "Architecture")
     assert found["agent"] == "03-Architect"
-    assert found["load"] == [STATE, "agent-output/shop/01-requirements.md"]
+    assert loaded(found) == [STATE, "agent-output/shop/01-requirements.md"]
+    assert found["load"][1]["tokens"] == 5
     assert found["missing"] == found["skip_reading"] == found["warnings"] == []
     assert found["command"] == "passdown step start 2 -p shop"
     assert "step 2 started" in typed(shop, found["command"]).out
@@ -93,7 +98,7 @@ def test_pending(shop: Path) -> None:
 def test_files_of_the_budget_that_are_not_there(shop: Path) -> None:
     """What the budget names and nobody wrote is said to be missing."""
     found = resume(shop, "--step", "7")
-    assert found["load"] == [STATE]
+    assert loaded(found) == [STATE]
     assert found["missing"] == [
         "agent-output/shop/06-deployment-summary.md",
         "agent-output/shop/02-architecture-assessment.md",
@@ -113,7 +118,7 @@ def test_in_progress_with_a_checkpoint(shop: Path) -> None:
         "phase_2_waf",
     )
     assert found["skip_reading"] == [used]
-    assert found["load"] == [STATE]
+    assert loaded(found) == [STATE]
     assert found["artifacts"] == ["waf.md"]
     assert "after checkpoint phase_2_waf without reading again" in found["say"]
     assert found["command"] == "passdown step checkpoint 2 phase_3_cost -p shop"
@@ -420,7 +425,7 @@ def test_a_file_without_a_journal(tmp_path: Path, journal: bool) -> None:
     assert (found["source"], found["verdict"], found["step"]) == ("file", "continue", "2")
     assert (found["title"], found["agent"]) == ("The Shop", "03-Architect")
     assert found["checkpoint"] == "phase_2_waf"
-    assert found["load"] == [STATE]
+    assert loaded(found) == [STATE]
     assert found["skip_reading"] == ["01-requirements.md"]
     assert [item["text"] for item in found["findings"]] == ["Key Vault is open"]
     assert [item["text"] for item in found["decisions"]] == ["region: swedencentral"]
@@ -578,19 +583,7 @@ def test_any_bytes_give_an_answer_or_a_reason(content: bytes) -> None:
 # -- laws ------------------------------------------------------------------------------------
 
 COMMONMARK = MarkdownIt("commonmark").enable(["table", "strikethrough"])
-TITLES = {
-    "Warnings",
-    "Open must-fix findings",
-    "Active blockers",
-    "Unresolved errors",
-    "Open questions",
-    "Decisions",
-    "Context",
-    "Read at the start",
-    "Named for the start, and missing",
-    "Read already: do not read again",
-    "Produced by this step so far",
-}
+TITLES = {topic.title for topic in TOPICS.values()}
 
 
 def check(brief: Brief) -> None:
@@ -634,23 +627,14 @@ def proposed(command: str) -> e.Event | None:
 def test_every_state_has_a_brief(project: Project, agent: str, data: st.DataObject) -> None:
     """It never fails, is the same each time, leaves the state equal, and offers what is allowed."""
     before = project.copy()
-    present = data.draw(st.sets(st.sampled_from(sorted(named_files(project)))))
+    named = st.sampled_from(sorted(named_files(project)))
+    sizes = data.draw(st.dictionaries(named, st.integers(0, 10**6)))
     for step in ("", *project.steps):
-        brief = compose(project, step=step, agent=agent, present=present)
-        assert brief == compose(project.copy(), step=step, agent=agent, present=present)
+        brief = compose(project, step=step, agent=agent, sizes=sizes)
+        assert brief == compose(project.copy(), step=step, agent=agent, sizes=sizes)
         check(brief)
         offers = [*brief.offers, *(offer for warning in brief.warnings for offer in warning.offers)]
         for command in (brief.command, *(offer.command for offer in offers)):
             if event := proposed(command):
                 decide(project, event, By(None))
     assert project == before
-
-
-def test_crowds_are_counted() -> None:
-    """A reader sees the first of many, how many more there are, and the command for all."""
-    project = rich()
-    for n in range(100):
-        project.findings[f"X{n}"] = project.findings["F001"]
-    brief = compose(project)
-    assert len(brief.findings) == 102
-    assert "- … 82 more: `passdown show --as json -p orchard-market`" in render(brief)

@@ -43,7 +43,7 @@ DESIGN = {
     "blocker": "raised bypassed resolved",
     "files": "changed",
     "tokens": "used",
-    "session": "started heartbeat noted ended crashed",
+    "session": "started resumed heartbeat noted ended crashed",
     "snapshot": "taken",
     "brief": "shown",
     "message": "posted acknowledged blocked resumed actioned deferred closed",
@@ -137,10 +137,20 @@ EVERY: tuple[e.Event, ...] = (
     e.BlockerResolved("block-001", "they came"),
     e.FilesChanged("infra/main.bicep", "created", "sha256:00", "the root module", "2"),
     e.TokensUsed(9007199254740992, 2, 3, "worker-abc", "2"),
-    e.SessionStarted("worker-abc", "evening run", "host-1", "again", "session-000", "session-001"),
-    e.SessionHeartbeat("session-001"),
+    e.SessionStarted(
+        "worker-abc",
+        "evening run",
+        "host-1",
+        "again",
+        "session-000",
+        "session-001",
+        "claude-code SessionStart",
+    ),
+    e.SessionHeartbeat("session-001", "claude-code PreCompact"),
     e.SessionNoted("the API moved", "deviation", "session-001"),
-    e.SessionEnded("session-001", ("step 2",), ("slow",), "clean", 0.62, "context is full"),
+    e.SessionEnded(
+        "session-001", ("step 2",), ("slow",), "clean", 0.62, "context is full", "claude-code Stop"
+    ),
     e.SessionCrashed("session-001", "no sign of life"),
     e.QuestionOpened("Who owns the zone?", "review", "2", "OQ-001"),
     e.QuestionDeferred("OQ-001", "after step 4"),
@@ -160,6 +170,16 @@ EVERY: tuple[e.Event, ...] = (
     ),
     e.StepAdopted("2", "complete", "03-Architect", "phase_2_waf", 1, 2, ("02.md",), ("01.md",)),
     e.DriftAdopted("agent-output/orchard/00-session-state.json", "00ff"),
+    e.SessionResumed("session-001", "claude-code UserPromptSubmit"),
+    e.BriefShown(
+        7,
+        "5" * 64,
+        "worker-abc",
+        "2",
+        {"findings": ("F002", "F001"), "load": ("01-requirements.md",)},
+        {"decisions": 4},
+        "claude-code SessionStart",
+    ),
 )
 
 

@@ -1,8 +1,11 @@
-"""Sessions and what they leave behind: files, tokens, context, the next action."""
+"""Sessions, what they are shown, and what they leave behind: files, tokens, context, what is next.
+
+`hook` names the hook of an agent's host that an event was recorded by, such as `claude-code Stop`.
+"""
 
 from typing import Annotated, ClassVar, Literal
 
-from msgspec import Meta
+from msgspec import Meta, field
 
 from journal.events.event import Count, Event, Text
 
@@ -40,6 +43,15 @@ class SessionStarted(Event, frozen=True):
     note: str = ""
     continues: str = ""
     session: str = ""
+    hook: str = ""
+
+
+class SessionResumed(Event, frozen=True):
+    """A session that had ended went on: its host had only been waiting for the next word."""
+
+    type: ClassVar[str] = "session.resumed"
+    session: str = ""
+    hook: str = ""
 
 
 class SessionHeartbeat(Event, frozen=True):
@@ -48,6 +60,7 @@ class SessionHeartbeat(Event, frozen=True):
     type: ClassVar[str] = "session.heartbeat"
     bookkeeping: ClassVar[bool] = True
     session: str = ""
+    hook: str = ""
 
 
 class SessionNoted(Event, frozen=True):
@@ -69,6 +82,7 @@ class SessionEnded(Event, frozen=True):
     notes: str = ""
     context_usage: Annotated[float, Meta(ge=0, le=1)] | None = None
     handoff_reason: str = ""
+    hook: str = ""
 
 
 class SessionCrashed(Event, frozen=True):
@@ -77,6 +91,23 @@ class SessionCrashed(Event, frozen=True):
     type: ClassVar[str] = "session.crashed"
     session: str = ""
     reason: str = ""
+
+
+class BriefShown(Event, frozen=True):
+    """An agent was shown the brief of a version: these items by topic, and so many not.
+
+    `digest` is the SHA-256 of the text; `step` is the step that was asked about.
+    """
+
+    type: ClassVar[str] = "brief.shown"
+    bookkeeping: ClassVar[bool] = True
+    version: Count
+    digest: str = ""
+    agent: str = ""
+    step: str = ""
+    shown: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    left_out: dict[str, Count] = field(default_factory=dict)
+    hook: str = ""
 
 
 class NextActionSet(Event, frozen=True):

@@ -80,6 +80,17 @@ def _active(p: Project, name: str, by: By, verb: str) -> Session:
     return session
 
 
+def _session_resumed(p: Project, x: e.SessionResumed, by: By) -> list[e.Event]:
+    session = find_session(p, x.session, by)
+    if session.status == "crashed":
+        raise Rejected(
+            f"resume session {session.id}",
+            "it has crashed; another one takes it up",
+            [command("session", "start", "--continues", session.id)],
+        )
+    return [replace(x, session=session.id)] if session.status == "ended" else []
+
+
 def _session_heartbeat(p: Project, x: e.SessionHeartbeat, by: By) -> list[e.Event]:
     session = _active(p, x.session, by, "record a heartbeat of")
     last = session.heartbeat or session.started
@@ -101,6 +112,12 @@ def _session_crashed(p: Project, x: e.SessionCrashed, by: By) -> list[e.Event]:
     return [replace(x, session=_active(p, x.session, by, "mark as crashed").id)]
 
 
+def _brief_shown(p: Project, x: e.BriefShown, by: By) -> list[e.Event]:
+    if x.version > p.version:
+        raise Invalid(f"{p.slug} is at version {p.version}; nobody was shown version {x.version}")
+    return [x]
+
+
 def _next_action_set(p: Project, x: e.NextActionSet, by: By) -> list[e.Event]:
     return [] if p.next_actions.get(x.agent, "") == x.text else [x]
 
@@ -117,10 +134,12 @@ RULES: Rules = {
     e.FilesChanged: _files_changed,
     e.TokensUsed: _tokens_used,
     e.SessionStarted: _session_started,
+    e.SessionResumed: _session_resumed,
     e.SessionHeartbeat: _session_heartbeat,
     e.SessionNoted: _session_noted,
     e.SessionEnded: _session_ended,
     e.SessionCrashed: _session_crashed,
+    e.BriefShown: _brief_shown,
     e.NextActionSet: _next_action_set,
     e.ContextNoted: _context_noted,
 }

@@ -43,11 +43,19 @@ def _session_started(p: Project, x: e.SessionStarted, r: Record) -> None:
     for name in (x.session, x.name, x.host):
         if name:
             p.session_names[name] = x.session
+    _fired(p, x.hook, r)
+
+
+def _session_resumed(p: Project, x: e.SessionResumed, r: Record) -> None:
+    if session := p.sessions.get(x.session):
+        p.sessions[x.session] = replace(session, status="active", ended=None, heartbeat=r.time)
+    _fired(p, x.hook, r)
 
 
 def _session_heartbeat(p: Project, x: e.SessionHeartbeat, r: Record) -> None:
     if session := p.sessions.get(x.session):
         p.sessions[x.session] = replace(session, heartbeat=r.time)
+    _fired(p, x.hook, r)
 
 
 def _session_noted(p: Project, x: e.SessionNoted, r: Record) -> None:
@@ -64,17 +72,27 @@ def _session_ended(p: Project, x: e.SessionEnded, r: Record) -> None:
             session,
             status="ended",
             ended=r.time,
-            completed=x.completed,
+            completed=(*session.completed, *x.completed),
             issues=(*session.issues, *x.issues),
             notes=(*session.notes, x.notes) if x.notes else session.notes,
-            context_usage=x.context_usage,
-            handoff_reason=x.handoff_reason,
+            context_usage=session.context_usage if x.context_usage is None else x.context_usage,
+            handoff_reason=x.handoff_reason or session.handoff_reason,
         )
+    _fired(p, x.hook, r)
 
 
 def _session_crashed(p: Project, x: e.SessionCrashed, r: Record) -> None:
     if session := p.sessions.get(x.session):
         p.sessions[x.session] = replace(session, status="crashed", ended=r.time, reason=x.reason)
+
+
+def _brief_shown(p: Project, x: e.BriefShown, r: Record) -> None:
+    _fired(p, x.hook, r)
+
+
+def _fired(p: Project, hook: str, r: Record) -> None:
+    if hook:
+        p.hooks[hook] = r.at
 
 
 def _next_action_set(p: Project, x: e.NextActionSet, r: Record) -> None:
@@ -91,10 +109,12 @@ FOLDS: Folds = {
     e.FilesChanged: _files_changed,
     e.TokensUsed: _tokens_used,
     e.SessionStarted: _session_started,
+    e.SessionResumed: _session_resumed,
     e.SessionHeartbeat: _session_heartbeat,
     e.SessionNoted: _session_noted,
     e.SessionEnded: _session_ended,
     e.SessionCrashed: _session_crashed,
+    e.BriefShown: _brief_shown,
     e.NextActionSet: _next_action_set,
     e.ContextNoted: _context_noted,
 }

@@ -1,0 +1,70 @@
+"""What a brief consists of."""
+
+from typing import Literal
+
+from msgspec import Struct, field
+
+from projections.protocol import Caution, Offer, Verdict
+
+#: Where the files of a project are that its workflow names, and the state among them.
+FOLDER = "agent-output/{project}"
+STATE = "00-session-state.json"
+
+
+class Item(Struct, frozen=True):
+    """One thing to know, by the id that commands take."""
+
+    id: str
+    text: str
+
+
+class Reading(Struct, frozen=True):
+    """A file to read, and about how many tokens that costs."""
+
+    path: str
+    tokens: int
+
+
+class Brief(Struct, frozen=True):
+    """Where a project stands and how to go on. Paths are relative to the workspace."""
+
+    project: str
+    title: str
+    #: What it was read from: the journal, a file that was not adopted yet, or nothing at all.
+    source: Literal["journal", "file", "none"]
+    version: int
+    verdict: Verdict
+    say: str
+    #: The next command as one types it; empty where only a person can go on.
+    command: str
+    #: Key, name and agent of the step that this is about, and the checkpoint it has reached.
+    step: str = ""
+    name: str = ""
+    agent: str = ""
+    checkpoint: str = ""
+    next_action: str = ""
+    #: The step that was asked about; empty if none was.
+    asked: str = ""
+    #: How many items of each topic were left out, and the command that shows all of those topics.
+    left_out: dict[str, int] = field(default_factory=dict)
+    more: str = ""
+    #: From here on the topics, in the order of their worth; in each the newest comes first.
+    offers: tuple[Offer, ...] = ()
+    warnings: tuple[Caution, ...] = ()
+    findings: tuple[Item, ...] = ()
+    blockers: tuple[Item, ...] = ()
+    errors: tuple[Item, ...] = ()
+    questions: tuple[Item, ...] = ()
+    #: Files that are not what was written last, by their path.
+    drift: tuple[Item, ...] = ()
+    decisions: tuple[Item, ...] = ()
+    context: tuple[Item, ...] = ()
+    #: What the step's startup budget allows to be read, and what of it is not there.
+    load: tuple[Reading, ...] = ()
+    missing: tuple[str, ...] = ()
+    #: What was read for the step before the checkpoint.
+    skip_reading: tuple[str, ...] = ()
+    artifacts: tuple[str, ...] = ()
+    history: tuple[Item, ...] = ()
+    #: Where a project was not found: the names that are like it.
+    near: tuple[str, ...] = ()

@@ -1,0 +1,102 @@
+"""The topics of a brief, in the order of their worth, and how one item of each is shown."""
+
+import shlex
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from journal.errors import NotFound
+from projections.brief.brief import Brief, Item, Reading
+from projections.markdown import clip, code, inline
+from projections.protocol import Caution, Offer
+
+#: One thing of a topic: what it is depends on the topic.
+Entry: TypeAlias = Any
+#: An item is shown whole or not at all.
+_WHOLE = 1 << 30
+
+
+class Topic(Struct, frozen=True):
+    """A field of the brief, what it and its items are called, how one looks and is known."""
+
+    name: str
+    title: str
+    noun: str
+    line: Callable[[Entry], str]
+    id: Callable[[Entry], str]
+    #: Whether an agent that does not see it would do the wrong thing.
+    vital: bool = False
+
+
+def _item(item: Item) -> str:
+    return f"{inline(item.id, _WHOLE)} — {inline(item.text, _WHOLE)}"
+
+
+def _offer(offer: Offer) -> str:
+    return f"{inline(offer.what, _WHOLE)}: {code(offer.command, _WHOLE)}"
+
+
+def _warning(warning: Caution) -> str:
+    offers = "; or ".join(map(_offer, warning.offers))
+    text = inline(warning.text, _WHOLE)
+    return f"{text} Offered: {offers}" if offers else text
+
+
+def _reading(reading: Reading) -> str:
+    return f"{_path(reading.path)} (about {reading.tokens:,} tokens)"
+
+
+def _path(path: str) -> str:
+    return code(path, _WHOLE)
+
+
+def _id(item: Item) -> str:
+    return item.id
+
+
+TOPICS: dict[str, Topic] = {
+    topic.name: topic
+    for topic in (
+        Topic("offers", "Or instead", "offers", _offer, lambda offer: clip(offer.command), True),
+        Topic("warnings", "Warnings", "warnings", _warning, lambda said: clip(said.text), True),
+        Topic("findings", "Open must-fix findings", "must-fix findings", _item, _id, True),
+        Topic("blockers", "Active blockers", "blockers", _item, _id, True),
+        Topic("errors", "Unresolved errors", "errors", _item, _id, True),
+        Topic("questions", "Open questions", "questions", _item, _id, True),
+        Topic("drift", "Files that are not as written", "changed files", _item, _id, True),
+        Topic("decisions", "Decisions", "decisions", _item, _id),
+        Topic("context", "Context", "notes", _item, lambda note: clip(note.text)),
+        Topic("load", "Read at the start", "files to read", _reading, lambda x: clip(x.path)),
+        Topic("missing", "Named for the start, and missing", "missing files", _path, clip),
+        Topic("skip_reading", "Read already: do not read again", "files read", _path, clip),
+        Topic("artifacts", "Produced by this step so far", "artifacts", _path, clip),
+        Topic("history", "History", "entries of history", _item, _id),
+    )
+}
+
+
+def entries(brief: Brief, topic: Topic) -> tuple[Entry, ...]:
+    """What a brief has on a topic."""
+    found: tuple[Entry, ...] = getattr(brief, topic.name)
+    return found
+
+
+def only(brief: Brief, names: Iterable[str]) -> Brief:
+    """The brief with these topics and no other."""
+    wanted = {_named(name) for name in names}
+    return replace(brief, **{name: () for name in TOPICS if name not in wanted})
+
+
+def _named(name: str) -> str:
+    if name not in TOPICS:
+        raise NotFound("topic", name, TOPICS, hint=f"there are {', '.join(TOPICS)}")
+    return name
+
+
+def showing(brief: Brief, names: Iterable[str]) -> str:
+    """The command that shows these topics whole."""
+    words = ("passdown", "resume", "--only", ",".join(names), "-p", brief.project)
+    step = ("--step", brief.asked) if brief.asked else ()
+    return shlex.join((*words, *step))
