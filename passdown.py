@@ -16,6 +16,10 @@ def main() -> None:
             return
     # A user's repository may have a package `cli` of its own, and PYTHONPATH=. would find that.
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    if sys.argv[1:2] == ["hook"] and not {"-h", "--help"}.intersection(sys.argv):
+        from cli.hooks import main as hook
+
+        hook(sys.argv[2:])
     from cli.app import run
 
     sys.exit(run(sys.argv[1:]))

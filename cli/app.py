@@ -35,6 +35,7 @@ MODULES = {
     "tokens": ("tokens",),
     "append": ("append",),
     "resume": ("resume",),
+    "hook": ("hook",),
     "show": ("show",),
     "log": ("log",),
     "adopt": ("adopt",),
