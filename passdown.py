@@ -1,6 +1,7 @@
 """The entry point of the command: small, so that the quick answers are quick."""
 
 import contextlib
+import gc
 import os
 import sys
 
@@ -17,6 +18,7 @@ def main() -> None:
     # A user's repository may have a package `cli` of its own, and PYTHONPATH=. would find that.
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
     if sys.argv[1:2] == ["hook"] and not {"-h", "--help"}.intersection(sys.argv):
+        gc.disable()  # a hook is over before there is anything worth collecting
         from cli.hooks import main as hook
 
         hook(sys.argv[2:])

@@ -1,16 +1,21 @@
-"""The brief of a project of this workspace: composed, cut to its limit, and recorded as shown.
-
-Hooks answer within a few interpreter starts, so nothing here may import typer or a dialect.
-"""
+"""The brief of a project of this workspace: composed, cut to its limit, and recorded as shown."""
 
 import os
 from hashlib import sha256
 
+from cli.ready import Ready, traits
+from journal import cache
 from journal.entities import Project
 from journal.events import BriefShown
+from journal.handle import Handle
+from journal.live import is_large, live
 from journal.workspace import Workspace
 from projections.brief import TOPICS, Brief, Item, compose, named_files
+from projections.brief.fitting import fit_characters
+from projections.ledger import read as read_ledger
+from projections.limits import BUDGET, CHARACTERS_PER_TOKEN, HOST_LIMIT
 from projections.places import altered
+from projections.values import visible_json
 
 _ALTERED = {
     "changed": "was edited outside Passdown; to see how: passdown drift -p {}",
@@ -24,10 +29,10 @@ def composed(workspace: Workspace, state: Project, step: str = "", agent: str = 
         Item(path, _ALTERED[how].format(state.slug))
         for path, how in sorted(altered(workspace, state.slug).items())
     )
-    return compose(state, step=step, agent=agent, sizes=sizes(workspace, state), drift=drift)
+    return compose(state, step=step, agent=agent, sizes=_sizes(workspace, state), drift=drift)
 
 
-def sizes(workspace: Workspace, state: Project) -> dict[str, int]:
+def _sizes(workspace: Workspace, state: Project) -> dict[str, int]:
     """Which of the files that a brief may name exist, and how big they are."""
     found = {}
     for path in named_files(state):
@@ -37,12 +42,40 @@ def sizes(workspace: Workspace, state: Project) -> dict[str, int]:
     return found
 
 
-def shown(brief: Brief, text: str, agent: str = "", hook: str = "") -> BriefShown:
-    """The event that an agent was shown exactly this."""
+def shown(brief: Brief, text: str) -> BriefShown:
+    """The event that somebody was shown exactly this."""
     items = {
         name: tuple(map(topic.id, found))
         for name, topic in TOPICS.items()
         if (found := getattr(brief, name))
     }
     digest = sha256(text.encode()).hexdigest()
-    return BriefShown(brief.version, digest, agent, brief.asked, items, brief.left_out, hook)
+    return BriefShown(brief.version, digest, "", brief.asked, items, brief.left_out)
+
+
+def for_host(
+    workspace: Workspace, state: Project, agent: str = "", budget: int = BUDGET
+) -> tuple[str, BriefShown]:
+    """The brief on the live part of a state, short enough for a host, and what is shown of it."""
+    brief = composed(workspace, state, agent=agent)
+    limit = int(budget * CHARACTERS_PER_TOKEN)
+    while True:
+        fitted, text = fit_characters(brief, limit)
+        if len(visible_json(text)) <= HOST_LIMIT:
+            return text, shown(fitted, text)
+        limit = limit * 3 // 4
+
+
+def make_ready(workspace: Workspace, handle: Handle) -> None:
+    """Have everything ready for the next hook: the live part of a large state, and its brief."""
+    whole = handle.state
+    state = live(whole)
+    if is_large(whole):
+        cache.write(handle.cached, state, "live")
+    # Before the brief is made: what changes meanwhile is then seen as changed.
+    ledger = {
+        path for path, each in read_ledger(workspace.folder).items() if each.project == state.slug
+    }
+    found = traits(workspace, {*ledger, *named_files(state)})
+    text, seen = for_host(workspace, state)
+    cache.pack(handle.cached, state, "brief", Ready(text, seen, found))

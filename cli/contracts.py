@@ -14,8 +14,6 @@ from msgspec import Struct
 #: What a host's event means here: a session begins, goes on, is alive, or is at its end.
 Meaning: TypeAlias = Literal["start", "continue", "alive", "end"]
 
-#: A host cuts what is longer than 10,000 characters.
-MOST = 9_500
 #: Sources of a SessionStart after which the session is the one it was.
 _CONTINUED = ("resume", "compact", "fork")
 

@@ -7,7 +7,7 @@ import typer
 from cli import options
 from cli.answers import answers
 from cli.contracts import HOSTS
-from projections.brief.fitting import LEAST
+from projections.limits import BUDGET, LEAST
 
 
 def register(app: typer.Typer) -> None:
@@ -22,7 +22,7 @@ def hook(
     agent: Annotated[str, typer.Option("--agent", help="Who works there; the host.")] = "",
     budget: Annotated[
         int, typer.Option("--budget", min=LEAST, help="The most tokens a brief may cost.")
-    ] = 2000,
+    ] = BUDGET,
     project: options.Project = "",
 ) -> None:
     """Answer a hook of an agent's host: the host's JSON on stdin, its answer on stdout, exit 0.

@@ -15,9 +15,10 @@ from typing import NoReturn
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
-from cli.briefing import composed, shown
-from cli.contracts import HOSTS, MOST, Meaning, Moment, Told, answer, meaning
+from cli.contracts import HOSTS, Meaning, Moment, Told, answer, meaning
+from cli.ready import ready
 from journal import events as e
 from journal import workspace as places
 from journal.clock import iso, now
@@ -26,14 +27,12 @@ from journal.errors import Invalid, JournalMissing, PassdownError
 from journal.journal import Journal
 from journal.live import LiveHandle
 from journal.request import Request
+from journal.store import Head
 from journal.workspace import Workspace
-from projections.brief import Brief
-from projections.brief.fitting import CHARACTERS_PER_TOKEN, LEAST, fit_characters
-from projections.values import visible_json
+from projections.limits import BUDGET, LEAST
 
 LOG = "hooks.log"
 _LOG_LIMIT = 64 * 1024
-_BUDGET = 2000
 _STDIN_LIMIT = 1 << 22
 
 
@@ -45,7 +44,7 @@ class Call(Struct):
     moment: Moment
     project: str = ""
     agent: str = ""
-    budget: int = _BUDGET
+    budget: int = BUDGET
     context: str = ""
     note: str = ""
     #: Whose files are to be brought up to date.
@@ -58,7 +57,8 @@ class Call(Struct):
 
     def answer(self) -> str:
         """What the host is told, as things stand."""
-        return visible_json(answer(self.event, self.moment, self.context, self.note))
+        said = answer(self.event, self.moment, self.context, self.note)
+        return msgspec.json.encode(said).decode()
 
 
 def main(arguments: Sequence[str]) -> NoReturn:
@@ -103,7 +103,7 @@ def _asked(arguments: Sequence[str]) -> Call:
         known = "; ".join(f"{name}: {', '.join(events)}" for name, events in HOSTS.items())
         call.note = _sentence(f"there is no hook {' '.join(words)!r}; there are {known}")
     with suppress(ValueError):
-        call.budget = max(int(options.get("--budget", _BUDGET)), LEAST)
+        call.budget = max(int(options.get("--budget", BUDGET)), LEAST)
     return call
 
 
@@ -149,17 +149,21 @@ def serve(call: Call, told: Callable[[], Told]) -> None:
             call.note = _sentence(str(error))
         return
     with Journal.open(workspace.folder) as journal:
-        handle = _chosen(journal, call.project)
-        if handle is None:
+        heads = journal.store.heads()
+        head = _chosen(journal, heads, call.project)
+        if head is None:
             call.note = _sentence("the journal has no project; `passdown init PROJECT` opens one")
             return
+        handle = journal.live(head.project)
+        state = handle.state
         means = meaning(call.moment, host.source)
-        brief = _shown(call, workspace, handle) if means in ("start", "continue") else None
+        begins = means in ("start", "continue")
+        seen = _shown(call, workspace, handle, head, state) if begins else None
         if not problem:
-            problem = _record(call, handle, means, host, brief)
+            problem = _record(call, handle, state, means, host, seen)
             call.changed = (workspace, handle.slug)
-        if brief and not problem:
-            _introduce(call, handle, host.session_id, journal.projects())
+        if seen and not problem:
+            _introduce(call, handle, host.session_id, [each.project for each in heads])
     if problem:
         _fail(call, problem)
 
@@ -169,29 +173,32 @@ def _workspace(cwd: str) -> Workspace:
     return places.find(Path(cwd) if not named and os.path.isdir(cwd) else None)
 
 
-def _chosen(journal: Journal, name: str) -> LiveHandle | None:
+def _chosen(journal: Journal, heads: Sequence[Head], name: str) -> Head | None:
     """The project that was named, else the one in which something was recorded last."""
     if name:
-        return journal.live(name)
-    heads = journal.store.heads()
-    if len(heads) > 1:
-        last = [next(journal.store.read(h.project, h.version - 1, h.version)).at for h in heads]
-        heads = [heads[last.index(max(last))]]
-    return journal.live(heads[0].project) if heads else None
+        journal.project(name)  # which says what is like it, where there is none of that name
+        return next(head for head in heads if head.project == name)
+    if len(heads) < 2:
+        return heads[0] if heads else None
+    last = [next(journal.store.read(h.project, h.version - 1, h.version)).at for h in heads]
+    return heads[last.index(max(last))]
 
 
 # -- the brief -------------------------------------------------------------------------------
 
 
-def _shown(call: Call, workspace: Workspace, handle: LiveHandle) -> tuple[Brief, str]:
-    """The brief, short enough for the budget and for the host."""
-    brief = composed(workspace, handle.state, agent=call.agent)
-    limit = int(call.budget * CHARACTERS_PER_TOKEN)
-    while True:
-        fitted, call.context = fit_characters(brief, limit)
-        if len(call.answer()) < MOST - 500:  # which is left for the introduction, or for a note
-            return fitted, call.context
-        limit = limit * 3 // 4
+def _shown(
+    call: Call, workspace: Workspace, handle: LiveHandle, head: Head, state: Project
+) -> e.BriefShown:
+    """Put the brief into the answer: the one that was made ready, else one composed now."""
+    kept = None if call.agent or call.budget != BUDGET else ready(workspace, handle, head)
+    if kept:
+        call.context = kept.text
+        return kept.seen
+    from cli.briefing import for_host
+
+    call.context, seen = for_host(workspace, state, call.agent, call.budget)
+    return seen
 
 
 def _introduce(call: Call, handle: LiveHandle, host: str, projects: Sequence[str]) -> None:
@@ -211,17 +218,22 @@ def _introduce(call: Call, handle: LiveHandle, host: str, projects: Sequence[str
 
 
 def _record(
-    call: Call, handle: LiveHandle, means: Meaning, host: Told, brief: tuple[Brief, str] | None
+    call: Call,
+    handle: LiveHandle,
+    state: Project,
+    means: Meaning,
+    host: Told,
+    seen: e.BriefShown | None,
 ) -> str:
     """Record what the event means for the session; the answer says why that was not possible."""
     if not host.session_id:
         return "the host gave no session_id, so that nothing was recorded"
     agent = call.agent or host.agent_type or call.host
     try:
-        event = _about(handle.state, means, host.session_id, agent, call.hook)
+        event = _about(state, means, host.session_id, agent, call.hook)
         requests = [] if event is None else [_request(event, agent, host.session_id)]
-        if brief:
-            seen = shown(*brief, agent=agent, hook=call.hook)
+        if seen:
+            seen = replace(seen, agent=agent, hook=call.hook)
             requests.append(_request(seen, agent, host.session_id))
         if requests:
             handle.append_all(requests)
@@ -260,11 +272,14 @@ def _bring_up_to_date(call: Call) -> None:
         os.setsid()
         for stream in range(3):  # a host waits until everybody has let go of its pipes
             os.dup2(os.open(os.devnull, os.O_RDWR), stream)
+        from cli.briefing import make_ready
         from projections.files import sync
 
         workspace, slug = call.changed
         with Journal.open(workspace.folder) as journal:
-            sync(workspace, journal.project(slug))
+            handle = journal.project(slug)
+            sync(workspace, handle)
+            make_ready(workspace, handle)
 
 
 # -- when something goes wrong ---------------------------------------------------------------

@@ -4,7 +4,7 @@ import functools
 import inspect
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -23,7 +23,6 @@ from journal.clock import parse
 from journal.errors import Invalid, PassdownError, Rejected
 from journal.events import Event
 from journal.handle import Handle
-from journal.live import keep_live
 from journal.payload import decode
 from journal.request import Appended, Request
 from journal.rules import named_paths, workspace_path
@@ -169,12 +168,21 @@ def keep_files(workspace: Workspace, handle: Handle) -> Upkeep:
     return Upkeep(all(file.well for file in files), files, problems)
 
 
+def _make_ready(workspace: Workspace, handle: Handle) -> None:
+    """Where hooks are at work, have the brief ready for the next; without, it takes longer."""
+    with suppress(PassdownError, OSError):
+        if handle.state.hooks:
+            from cli.briefing import make_ready
+
+            make_ready(workspace, handle)
+
+
 def _finish(
     asked: Asked, workspace: Workspace, handle: Handle, done: Appended, then: Then | None
 ) -> None:
     """Sync after an append and report both; from here on nothing may look like a failure."""
     upkeep = Upkeep() if asked.no_sync else keep_files(workspace, handle)
-    keep_live(handle)
+    _make_ready(workspace, handle)
     problems = [*done.cautions, *upkeep.problems]
     try:
         _answer(asked, done, upkeep, problems)

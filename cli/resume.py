@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from msgspec import Struct
+from msgspec.structs import replace
 
 from cli import options, output
 from cli.answers import answers
@@ -27,6 +28,7 @@ from journal.workspace import FOLDER, Workspace
 from projections import brief as briefs
 from projections.brief import Brief, Form, fit, fresh, only
 from projections.brief.rendering import render_topics
+from projections.limits import BUDGET
 from projections.values import visible_json
 
 if TYPE_CHECKING:
@@ -36,10 +38,6 @@ if TYPE_CHECKING:
 def register(app: typer.Typer) -> None:
     """Add these commands to the app."""
     app.command("resume")(resume)
-
-
-#: What a brief may cost where nobody says otherwise.
-BUDGET = 2000
 
 
 @answers(Brief)
@@ -126,7 +124,7 @@ def _started(workspace: Workspace, handle: Handle, asked: Asked, form: Form) -> 
         actor = asked.agent or None
         return [
             Request(SessionStarted(asked.agent, asked.session), actor, asked.session),
-            Request(shown(brief, text, asked.agent), actor, asked.session),
+            Request(replace(shown(brief, text), agent=asked.agent), actor, asked.session),
         ]
 
     handle.append_decided(propose)

@@ -1,6 +1,6 @@
-"""A folded state kept in a file, so that opening a long history costs only its tail.
+"""What was made of a history, kept in files, so that opening a long one costs only its tail.
 
-The file is replaced whole and never trusted: a wrong magic, fold number, checksum or shape, or a
+A file is replaced whole and never trusted: a wrong magic, fold number, checksum or shape, or a
 record hash that the journal does not have, and it is as if it were not there.
 """
 
@@ -9,7 +9,7 @@ import struct
 import zlib
 from contextlib import suppress
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 
 import msgspec
 
@@ -17,31 +17,44 @@ from journal.state import FOLD, Project
 
 _HEADER = struct.Struct(">8sIIQ32s")
 _MAGIC = b"pdstate\n"
-#: The whole state, or what of it is live.
-Part: TypeAlias = Literal["state", "live"]
+#: The whole state, what of it is live, or the brief that was made of that.
+Part: TypeAlias = Literal["state", "live", "brief"]
+T = TypeVar("T")
 
 
 def read(folder: Path, slug: str, part: Part = "state") -> Project | None:
     """The cached state of a project, or the live part of it, if there is a sound one."""
+    found = unpack(folder, slug, part, Project)
+    if found is None:
+        return None
+    version, hash, project = found
+    same = (project.slug, project.version, project.hash) == (slug, version, hash)
+    return project if same else None
+
+
+def write(folder: Path, project: Project, part: Part = "state") -> None:
+    """Replace the cached state; a cache that cannot be written is only slower."""
+    pack(folder, project, part, project)
+
+
+def unpack(folder: Path, slug: str, part: Part, kind: type[T]) -> tuple[int, bytes, T] | None:
+    """The version and hash of the record that something was made at, and the thing itself."""
     try:
         content = (folder / f"{slug}.{part}").read_bytes()
         magic, fold, checksum, version, hash = _HEADER.unpack_from(content)
         body = content[_HEADER.size :]
         if magic != _MAGIC or fold != FOLD or zlib.crc32(body) != checksum:
             return None
-        project = msgspec.msgpack.decode(body, type=Project)
+        return version, hash, msgspec.msgpack.decode(body, type=kind)
     except (OSError, struct.error, msgspec.MsgspecError, UnicodeDecodeError):
         return None
-    if (project.slug, project.version, project.hash) != (slug, version, hash):
-        return None
-    return project
 
 
-def write(folder: Path, project: Project, part: Part = "state") -> None:
-    """Replace the cached state; a cache that cannot be written is only slower."""
-    fresh = folder / f".{project.slug}.{os.getpid()}.{id(project):x}.new"
+def pack(folder: Path, project: Project, part: Part, thing: object) -> None:
+    """Keep something that was made of a project as it is now."""
+    fresh = folder / f".{project.slug}.{os.getpid()}.{id(thing):x}.new"
     try:
-        body = msgspec.msgpack.encode(project)
+        body = msgspec.msgpack.encode(thing)
         header = _HEADER.pack(_MAGIC, FOLD, zlib.crc32(body), project.version, project.hash)
         folder.mkdir(exist_ok=True)
         fresh.write_bytes(header + body)

@@ -14,8 +14,8 @@ from journal import events as e
 from journal.entities import Project
 from journal.handle import Handle
 
-#: So many of the newest of a kind are kept: more than any brief of a hook can show.
-KEPT = 1000
+#: So many of the newest of a kind are kept; of more than that a hook shows only the count.
+KEPT = 100
 #: A state with fewer things than this is loaded as quickly whole.
 LARGE = 2000
 
@@ -148,10 +148,3 @@ class LiveHandle(Handle):
 
     def _keep(self, state: Project) -> None:
         """Nothing: what is worth a file was written when it was loaded."""
-
-
-def keep_live(handle: Handle) -> None:
-    """Have the live part of a large state ready for the next hook."""
-    state = handle.state
-    if is_large(state):
-        cache.write(handle.cached, live(state), "live")

@@ -12,7 +12,7 @@ from journal.events import VOCABULARY, Event, Json
 MAX_PAYLOAD = 1 << 20
 MAX_DEPTH = 64
 
-_DECODERS = {tag: msgspec.json.Decoder(cls) for tag, cls in VOCABULARY.items()}
+_DECODERS: dict[str, msgspec.json.Decoder[Event]] = {}
 _encode = msgspec.json.Encoder().encode
 #: What makes a closer look worth its time: an escaped NUL, a number of many digits.
 _SUSPICIOUS = re.compile(rb"\\u0000|[0-9]{19}")
@@ -46,7 +46,7 @@ def encode(event: Event) -> bytes:
 
 def decode(tag: str, data: bytes) -> Event:
     """The event that stored bytes mean."""
-    decoder = _DECODERS.get(tag)
+    decoder = _DECODERS.get(tag) or _decoder(tag)
     if decoder is None:
         raise JournalNewer(
             f"the journal has an event of type {tag!r}, which this Passdown does not know; "
@@ -61,9 +61,16 @@ def decode(tag: str, data: bytes) -> Event:
         ) from e
 
 
+def _decoder(tag: str) -> msgspec.json.Decoder[Event] | None:
+    """The decoder of a type, made when it is first needed: making them all takes milliseconds."""
+    if tag in VOCABULARY:
+        _DECODERS[tag] = msgspec.json.Decoder(VOCABULARY[tag])
+    return _DECODERS.get(tag)
+
+
 def parse(tag: str, data: bytes) -> Event:
     """The event that a caller's JSON asks for; the message names the bad field."""
-    decoder = _DECODERS.get(tag)
+    decoder = _DECODERS.get(tag) or _decoder(tag)
     if decoder is None:
         nouns = ", ".join(dict.fromkeys(known.partition(".")[0] for known in VOCABULARY))
         raise NotFound("event type", tag, VOCABULARY, hint=f"there are events of {nouns}")

@@ -7,7 +7,6 @@ returned under `synchronous=FULL`.
 
 import fcntl
 import os
-import secrets
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -121,7 +120,7 @@ class SqliteStore(forks.Forkable):
 
     def _build(self, chains: Iterable[Sequence[Record]]) -> Path:
         """A whole journal under another name."""
-        fresh = self.path.with_name(f"{NEW}{secrets.token_hex(4)}")
+        fresh = self.path.with_name(f"{NEW}{os.urandom(4).hex()}")
         try:
             with explained(self.path, "create the journal"):
                 _fill(fresh, chains)

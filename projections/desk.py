@@ -188,6 +188,7 @@ class Desk(Struct):
             self.project.content_hash.hex(),
             sha256(content).hexdigest(),
             backup if displaced is None else sha256(displaced).hexdigest(),
+            *_traits(place_of(self.workspace, target.path), content),
         )
 
     def look(self, target: Target) -> tuple[Status, bytes | None, bytes]:
@@ -277,6 +278,15 @@ def _choices(target: Target) -> str:
     if target.dialect.adopt is None:
         return "revert` puts the journal's version back and keeps"
     return "adopt` records it, `passdown drift --revert` puts the journal's version back and keeps"
+
+
+def _traits(path: Path, content: bytes) -> tuple[int, int]:
+    """Size and time of a file that holds this content, if it still does."""
+    try:
+        found = path.stat()
+    except OSError:
+        return -1, 0
+    return (found.st_size, found.st_mtime_ns) if found.st_size == len(content) else (-1, 0)
 
 
 def _backup(path: Path) -> Path:

@@ -23,6 +23,9 @@ class Entry(Struct, frozen=True):
     digest: str
     #: Of what was displaced last, and is the backup: who writes into that now came too late.
     backup: str = ""
+    #: Size and time of the file once it was written: while it has them, it is taken for the same.
+    size: int = -1
+    modified: int = 0
 
 
 def read(folder: Path) -> dict[str, Entry]:

@@ -3,21 +3,13 @@
 from journal import events as e
 from journal.entities import Project
 from journal.errors import NotFound, Rejected
-from journal.rules import coordination, decision, finding, project, session, step, task
+from journal.ondemand import OnDemand
 from journal.rules.names import command, with_workspace_paths
-from journal.rules.rule import By, Rules
+from journal.rules.rule import By, Rule
 
 _WHEN_ARCHIVED = (e.ProjectOpened, e.ProjectReopened, e.ProjectArchived)
 
-_RULES: Rules = {
-    **project.RULES,
-    **step.RULES,
-    **task.RULES,
-    **decision.RULES,
-    **finding.RULES,
-    **session.RULES,
-    **coordination.RULES,
-}
+_RULES: OnDemand[Rule] = OnDemand("journal.rules", "RULES")
 
 
 def decide(project: Project, proposal: e.Event, by: By) -> list[e.Event]:
@@ -31,7 +23,10 @@ def decide(project: Project, proposal: e.Event, by: By) -> list[e.Event]:
             f"{project.slug} is archived",
             [command("append", "project.reopened", "-p", project.slug)],
         )
-    coordination.check_lease(project, proposal, by)
+    if by.lease is not None:
+        from journal.rules.coordination import check_lease
+
+        check_lease(project, proposal, by)
     proposal = with_workspace_paths(proposal)
     return _RULES[type(proposal)](project, proposal, by)
 
@@ -51,4 +46,4 @@ def cautions(project: Project, event: e.Event) -> list[str]:
 
 def ruled() -> frozenset[type[e.Event]]:
     """The event classes that have a rule; a test holds this against the vocabulary."""
-    return frozenset(_RULES)
+    return _RULES.whole()

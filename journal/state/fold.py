@@ -4,23 +4,15 @@ from collections.abc import Iterable
 
 from journal.entities import Project
 from journal.events import Event
+from journal.ondemand import OnDemand
 from journal.payload import decode
 from journal.record import Record
-from journal.state import coordination, decision, finding, project, session, step, task
-from journal.state.table import Folds
+from journal.state.table import Fold
 
 #: What the fold makes of a history; a change of that is a change of this number.
 FOLD = 3
 
-_FOLDS: Folds = {
-    **project.FOLDS,
-    **step.FOLDS,
-    **task.FOLDS,
-    **decision.FOLDS,
-    **finding.FOLDS,
-    **session.FOLDS,
-    **coordination.FOLDS,
-}
+_FOLDS: OnDemand[Fold] = OnDemand("journal.state", "FOLDS")
 
 
 def evolve(project: Project, record: Record) -> Project:
@@ -46,4 +38,4 @@ def fold(slug: str, records: Iterable[Record]) -> Project:
 
 def folded() -> frozenset[type[Event]]:
     """The event classes that the fold knows; a test holds this against the vocabulary."""
-    return frozenset(_FOLDS)
+    return _FOLDS.whole()

@@ -7,4 +7,5 @@ from journal.entities import Project
 from journal.events import Event
 from journal.record import Record
 
-Folds: TypeAlias = Mapping[type[Event], Callable[[Project, Any, Record], None]]
+Fold: TypeAlias = Callable[[Project, Any, Record], None]
+Folds: TypeAlias = Mapping[type[Event], Fold]

@@ -3,9 +3,10 @@
 An item is shown whole or not at all. Position, next action and the exact count of what is left out,
 with the command that shows it, come before any item. Then each topic that must not be missed gets
 its three newest, if they are short, and then the topics are filled in the order of `TOPICS`, the
-newest items first, with whatever still fits.
+newest items first, with whatever still fits; after twenty in a row that did not, no more is tried.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Literal, TypeAlias
 
@@ -15,21 +16,19 @@ from journal.errors import Invalid
 from projections.brief.brief import Brief
 from projections.brief.rendering import heading, line, render
 from projections.brief.topics import TOPICS, Entry, Topic, entries, showing
+from projections.limits import CHARACTERS_PER_TOKEN, LEAST
 from projections.markdown import clip
 from projections.values import visible_json
 
 Form: TypeAlias = Literal["md", "json"]
-
-#: A token is never less than this many characters, in what we promise.
-CHARACTERS_PER_TOKEN = 3.5
-#: Below this not even the counts have room, whatever the project is called.
-LEAST = 400
 
 #: How long the texts at the top of a brief may be, from the best case to the worst.
 _LENGTHS = (800, 400, 200, 100, 50, 25)
 #: No item is shorter than this, so that with less room one need not look further.
 _SHORTEST = 6
 _CROWD = 3
+#: After so many of a topic in a row that did not fit, none of it is tried any more.
+_PATIENCE = 20
 
 
 def fit(brief: Brief, budget: int, form: Form = "md") -> tuple[Brief, str]:
@@ -92,11 +91,17 @@ def _chosen(brief: Brief, room: int, form: Form) -> dict[str, set[int]]:
     cost = _line_cost if form == "md" else _json_cost
     begin = _heading_cost if form == "md" else _key_cost
     chosen: dict[str, set[int]] = {}
+    misses: Counter[str] = Counter()
     for topic, number, entry in _in_order(brief, longest=room // 8, cost=cost):
+        if misses[topic.name] >= _PATIENCE:
+            continue
         price = cost(topic, entry) + (0 if topic.name in chosen else begin(brief, topic))
         if price <= room:
             room -= price
             chosen.setdefault(topic.name, set()).add(number)
+            misses[topic.name] = 0
+        else:
+            misses[topic.name] += 1
         if room < _SHORTEST:
             break
     return chosen

@@ -7,7 +7,7 @@ from journal.clock import iso
 from journal.entities import Decision, Project, Session, Step, active_blockers, step_agent
 from journal.rules.names import find_step
 from projections.brief.brief import FOLDER, STATE, Brief, Item, Reading
-from projections.brief.fitting import CHARACTERS_PER_TOKEN
+from projections.limits import CHARACTERS_PER_TOKEN
 from projections.position import ahead, chosen, is_done, keyed
 from projections.position import next_action as next_said
 from projections.protocol import Offer, advise, cautions, command
