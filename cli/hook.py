@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from cli import options
+from cli import options as shared
+from cli import output
 from cli.answers import answers
 from cli.contracts import HOSTS
 from projections.limits import BUDGET, LEAST
@@ -23,13 +24,13 @@ def hook(
     budget: Annotated[
         int, typer.Option("--budget", min=LEAST, help="The most tokens a brief may cost.")
     ] = BUDGET,
-    project: options.Project = "",
+    project: shared.Project = "",
 ) -> None:
     """Answer a hook of an agent's host: the host's JSON on stdin, its answer on stdout, exit 0.
 
     Example: passdown hook claude-code SessionStart < /dev/null
     """
-    from cli.hooks import main
+    from cli.hooks import answered
 
-    words = (host, event, "--agent", agent, "--budget", str(budget), "--project", project)
-    main(words)
+    options = ("--agent", agent, "--budget", str(budget), "--project", project)
+    output.line(answered((host, event, *options)))

@@ -81,14 +81,26 @@ def main(arguments: Sequence[str]) -> NoReturn:
     watchdog = threading.Timer(call.moment.seconds, give_up)
     watchdog.daemon = True
     watchdog.start()
-    try:
-        serve(call, _told)
-    except BaseException as error:  # noqa: BLE001 - no failure of ours may become the host's
-        _fail(call, str(error) if isinstance(error, PassdownError) else repr(error))
+    attempt(call)
     deliver()
     with suppress(BaseException):
         _bring_up_to_date(call)
     os._exit(0)
+
+
+def answered(arguments: Sequence[str]) -> str:
+    """The answer alone, for whoever calls the hook by hand."""
+    call = _asked(arguments)
+    attempt(call)
+    return call.answer()
+
+
+def attempt(call: Call) -> None:
+    """Do what the hook is for; what fails is part of the answer."""
+    try:
+        serve(call, _told)
+    except BaseException as error:  # noqa: BLE001 - no failure of ours may become the host's
+        _fail(call, str(error) if isinstance(error, PassdownError) else repr(error))
 
 
 def _asked(arguments: Sequence[str]) -> Call:
@@ -129,7 +141,7 @@ def _told() -> Told:
     content = sys.stdin.buffer.read(_STDIN_LIMIT) if sys.stdin else b""
     try:
         return msgspec.json.decode(content, type=Told)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise Invalid(f"the host sent no valid JSON on stdin ({error})") from error
 
 
@@ -226,8 +238,9 @@ def _record(
     seen: e.BriefShown | None,
 ) -> str:
     """Record what the event means for the session; the answer says why that was not possible."""
-    if not host.session_id:
-        return "the host gave no session_id, so that nothing was recorded"
+    id = host.session_id
+    if not (0 < len(id) <= 200 and id.isprintable()):
+        return "the host gave no session_id that can be recorded"
     agent = call.agent or host.agent_type or call.host
     try:
         event = _about(state, means, host.session_id, agent, call.hook)

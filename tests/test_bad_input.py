@@ -1,6 +1,5 @@
 """What is wrong is refused in one sentence with the documented code, and nothing has changed."""
 
-import ctypes
 import json
 import os
 import resource
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
-from command import Result, files, finished, good, quick, run
+from command import Result, bound_by_permissions, files, finished, good, quick, run
 
 from cli import exits
 from journal import Journal, Project, cache, errors
@@ -71,12 +70,6 @@ def refused(folder: Path, code: int, words: Args, ask: Callable[..., Result]) ->
 def refuses(folder: Path, code: int, words: Args, *args: str, **how: Any) -> None:
     """This command is refused, and nothing has changed."""
     refused(folder, code, words, lambda *more: quick(folder, *args, *more, **how))
-
-
-def unprivileged() -> None:
-    """Permissions bind root too, once it gave up CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH."""
-    for capability in (1, 2) if os.geteuid() == 0 else ():
-        assert ctypes.CDLL(None).prctl(24, capability, 0, 0, 0) == 0  # PR_CAPBSET_DROP
 
 
 def shell(folder: Path, script: str, *args: str) -> Result:
@@ -228,7 +221,7 @@ def test_a_file_without_a_digest(shop: Path) -> None:
     (shop / "secret").touch(mode=0)
     refuses(shop, INVALID, ("not a regular file",), "files", "created", "pipe")
     refuses(shop, INVALID, ("not a regular file",), "files", "modified", "agent-output")
-    said = run(shop, "files", "created", "secret", before=unprivileged)
+    said = run(shop, "files", "created", "secret", before=bound_by_permissions)
     one_sentence(said, UNAVAILABLE, "'secret' cannot be read")
 
 
@@ -425,7 +418,7 @@ def test_a_journal_without_permission(shop: Path, mode: str, command: str) -> No
 
     def ask(*more: str) -> Result:
         shell(shop / ".passdown", "rm -f journal.db-*")
-        return run(shop, *command.split(), *more, before=unprivileged)
+        return run(shop, *command.split(), *more, before=bound_by_permissions)
 
     if command == "recover --journal" and mode != "0 journal.db":
         assert ask().code == exits.OK
@@ -438,7 +431,7 @@ def test_a_folder_that_cannot_be_written_can_be_read(shop: Path, command: str) -
     """A long journal is readable where nothing can be written, not even its cache."""
     good(shop, "append", "-", "--no-sync", stdin=LINE * 600)
     shell(shop / ".passdown", "rm -rf cache journal.db-*; chmod 444 *; chmod 555 .")
-    said = run(shop, command, before=unprivileged)
+    said = run(shop, command, before=bound_by_permissions)
     assert (said.code, said.err) == (exits.OK, "")
 
 
@@ -528,7 +521,7 @@ def test_a_workspace_whose_journal_was_never_made(tmp_path: Path) -> None:
 def test_a_workspace_that_cannot_be_entered(shop: Path) -> None:
     """Permissions are what the message is about."""
     (shop / ".passdown").chmod(0)
-    said = run(shop, "init", "other", before=unprivileged)
+    said = run(shop, "init", "other", before=bound_by_permissions)
     (shop / ".passdown").chmod(0o700)
     one_sentence(said, UNAVAILABLE, "check its permissions")
 
@@ -537,9 +530,9 @@ def test_a_log_that_stayed_read_only(shop: Path) -> None:
     """The message names the file that cannot be written, not the one that can."""
     database = shop / ".passdown/journal.db"
     database.chmod(0o444)
-    one_sentence(run(shop, "finding", "open", "x", before=unprivileged), UNAVAILABLE)
+    one_sentence(run(shop, "finding", "open", "x", before=bound_by_permissions), UNAVAILABLE)
     database.chmod(0o644)
-    said = run(shop, "finding", "open", "x", before=unprivileged)
+    said = run(shop, "finding", "open", "x", before=bound_by_permissions)
     if said.code:
         one_sentence(said, UNAVAILABLE, "journal.db-")
 
@@ -586,7 +579,7 @@ def test_settings_in_a_pipe(shop: Path) -> None:
 
 def recorded_unsynced(folder: Path) -> str:
     """Start step 4: it is in the journal, the exit code is 0, the sentence is about the files."""
-    done = run(folder, "step", "start", "4", "--json", before=unprivileged)
+    done = run(folder, "step", "start", "4", "--json", before=bound_by_permissions)
     one_sentence(done, exits.OK)
     assert done.json["synced"] is False
     assert done.json["appended"][0]["type"] == "step.started"

@@ -212,13 +212,13 @@ def app(tmp_path: Path) -> Iterator[Handle]:
 
 def reopened(app: Handle) -> Project:
     """The state as somebody sees it who comes now."""
-    return Handle(app.slug, app._store, app._cache, app._clock).state
+    return Handle(app.slug, app._store, app.cached, app._clock).state
 
 
 def test_a_sound_cache_is_used(app: Handle) -> None:
     """Opening takes the cached state and folds only the tail."""
-    assert (app._cache / "my-app.state").exists()
-    cache.write(app._cache, replace(app.at(302), title="from the cache"))
+    assert (app.cached / "my-app.state").exists()
+    cache.write(app.cached, replace(app.at(302), title="from the cache"))
     assert reopened(app) == replace(app.state, title="from the cache")
 
 
@@ -237,16 +237,16 @@ def test_a_cache_of_something_else_is_not_believed(
             told.hash = bytes(32)
         case _:
             told.slug = "other"
-    cache.write(app._cache, told)
+    cache.write(app.cached, told)
     monkeypatch.undo()
     if kind == "slug":
-        (app._cache / "other.state").replace(app._cache / "my-app.state")
+        (app.cached / "other.state").replace(app.cached / "my-app.state")
     assert reopened(app) == fold(app.slug, app.records())
 
 
 def test_a_damaged_cache_is_not_believed(app: Handle) -> None:
     """Deleted, cut anywhere or with any bit flipped, the cache never shows in a state."""
-    path = app._cache / "my-app.state"
+    path = app.cached / "my-app.state"
     sound = path.read_bytes()
     expected = fold(app.slug, app.records())
     rng = random.Random(1)
