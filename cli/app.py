@@ -36,11 +36,14 @@ MODULES = {
     "append": ("append",),
     "resume": ("resume",),
     "hook": ("hook",),
+    "doctor": ("doctor",),
     "show": ("show",),
     "log": ("log",),
     "adopt": ("adopt",),
     "drift": ("drift",),
     "care": ("sync", "verify", "recover"),
+    "setup": ("setup",),
+    "mcp": ("mcp",),
 }
 
 

@@ -73,7 +73,8 @@ def doctor(as_json: options.AsJson = False) -> int:
         for host in hosts
         for event in (*host.events, *host.missing)
     ]
-    findings = [*found, *_hosts(hosts, fired), *_log(workspace), *_tools()]
+    used = any(host.events for host in hosts)
+    findings = [*found, *_hosts(hosts, fired), *_log(workspace), *_tools(used)]
     well = all(each.grade != "problem" for each in findings)
     if as_json:
         output.document(Examined(well, findings, hooks))
@@ -167,10 +168,11 @@ def _log(workspace: Workspace) -> Iterator[Diagnosis]:
             yield Diagnosis("hook log", "note", what, f"rm {path} once that is settled")
 
 
-def _tools() -> Iterator[Diagnosis]:
+def _tools(hooked: bool) -> Iterator[Diagnosis]:
     if shutil.which("passdown") is None:
-        fix = "pip install passdown where the host's shell finds it"
-        yield Diagnosis("command", "problem", "`passdown` is not on the PATH, hooks need it", fix)
+        grade: Grade = "problem" if hooked else "note"
+        fix = "install it where the shell of a host finds it"
+        yield Diagnosis("command", grade, "passdown is not on the PATH, where hooks look", fix)
     if find_spec("mcp") is None:
         what = "the MCP server needs a package that is not installed"
         yield Diagnosis("mcp", "note", what, "pip install 'passdown[mcp]'")

@@ -144,8 +144,8 @@ def test_a_wrong_option_is_a_usage_error(tmp_path: Path, name: str) -> None:
     check_form(said, (Failed,))
 
 
-#: They need no project that is there: two make it, the third says how to.
-ANYWHERE = ("init", "adopt", "resume")
+#: They need no project that is there: they make it, say how to, or work beside it.
+ANYWHERE = ("init", "adopt", "resume", "setup", "doctor")
 
 
 @pytest.mark.parametrize("name", [name for name in COMMANDS if name not in ANYWHERE])
