@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from typing import Annotated
 
@@ -94,24 +94,17 @@ def log(
     """
     with opened() as (_, journal):
         handle = chosen(journal, project)
-        wanted = Wanted(
-            tuple(map(_type, types or ())),
+        wanted = asked_for(
+            handle,
+            types or (),
             actor,
-            find_step(handle.state, step).key if step else "",
-            _names(handle, session),
+            step,
+            session,
             options.moment(since) if since else None,
             options.moment(until) if until else None,
         )
-        after, limit = min(after, _LAST), min(limit, _LAST)
-        newest: deque[Record] = deque(maxlen=limit or None)
-        if limit and wanted == EVERYTHING and (head := journal.store.head(handle.slug)):
-            after = max(after, head.version - limit)
-        seen = after
-        for record, hit in _read(handle, wanted, after):
-            seen = record.version
-            if hit:
-                newest.append(record)
-        _show(list(newest), as_json)
+        found, seen = newest(handle, wanted, min(limit, _LAST), min(after, _LAST))
+        _show(found, as_json)
         while follow:
             output.deliver()
             time.sleep(_PAUSE)
@@ -121,8 +114,46 @@ def log(
                     _show([record], as_json)
 
 
-def _read(handle: Handle, wanted: Wanted, after: int) -> Iterator[tuple[Record, bool]]:
-    for record in handle.records(after):
+def asked_for(
+    handle: Handle,
+    types: Iterable[str],
+    actor: str = "",
+    step: str = "",
+    session: str = "",
+    since: int | None = None,
+    until: int | None = None,
+) -> Wanted:
+    """What somebody asks for in words; a name that means nothing is refused."""
+    return Wanted(
+        tuple(map(_type, types)),
+        actor,
+        find_step(handle.state, step).key if step else "",
+        _names(handle, session),
+        since,
+        until,
+    )
+
+
+def newest(
+    handle: Handle, wanted: Wanted, limit: int, after: int = 0, upto: int | None = None
+) -> tuple[list[Record], int]:
+    """The newest that are wanted, in their order, 0 for all; and up to where was looked."""
+    found: deque[Record] = deque(maxlen=limit or None)
+    if limit and wanted == EVERYTHING:
+        last = upto or handle.version
+        after = max(after, last - limit)
+    seen = after
+    for record, hit in _read(handle, wanted, after, upto):
+        seen = record.version
+        if hit:
+            found.append(record)
+    return list(found), seen
+
+
+def _read(
+    handle: Handle, wanted: Wanted, after: int, upto: int | None = None
+) -> Iterator[tuple[Record, bool]]:
+    for record in handle.records(after, upto):
         yield record, wanted.has(record, decode(record.type, record.data))
 
 

@@ -43,8 +43,8 @@ def opened() -> Iterator[tuple[Workspace, Journal]]:
         yield workspace, journal
 
 
-def chosen(journal: Journal, slug: str) -> Handle:
-    """The project that was named, else the only one there is."""
+def chosen(journal: Journal, slug: str, naming: str = "with -p") -> Handle:
+    """The project that was named, else the only one there is; `naming` says how it is named."""
     if slug:
         return journal.project(slug)
     known = journal.projects()
@@ -52,7 +52,7 @@ def chosen(journal: Journal, slug: str) -> Handle:
         return journal.project(known[0])
     if not known:
         raise Invalid("the journal has no project yet; `passdown init PROJECT` opens one")
-    raise Invalid(f"which project? there are {', '.join(known[:8])}; name one with -p")
+    raise Invalid(f"which project? there are {', '.join(known[:8])}; name one {naming}")
 
 
 class Asked:
@@ -128,7 +128,7 @@ def append(
     then: Then | None = None,
 ) -> None:
     """Append what was asked for, all or none; then bring the files up to date and report."""
-    _check_links(workspace, requests)
+    check_links(workspace, requests)
     with (
         timed("appended", project=handle.slug, requests=len(requests)),
         progress(f"recording {len(requests):,} events"),
@@ -157,6 +157,7 @@ def keep_files(workspace: Workspace, handle: Handle) -> Upkeep:
     try:
         with timed("synced", project=handle.slug):
             files = tuple(sync(workspace, handle))
+            _make_ready(workspace, handle)
     except (PassdownError, OSError, KeyboardInterrupt) as error:
         said = str(error) or "interrupted"
         return Upkeep(
@@ -182,7 +183,6 @@ def _finish(
 ) -> None:
     """Sync after an append and report both; from here on nothing may look like a failure."""
     upkeep = Upkeep() if asked.no_sync else keep_files(workspace, handle)
-    _make_ready(workspace, handle)
     problems = [*done.cautions, *upkeep.problems]
     try:
         _answer(asked, done, upkeep, problems)
@@ -232,7 +232,7 @@ def _tell(done: Appended) -> None:
         output.line(f"{done.project} v{done.version}: … {len(done.records)} events in all")
 
 
-def _check_links(workspace: Workspace, requests: Sequence[Request]) -> None:
+def check_links(workspace: Workspace, requests: Sequence[Request]) -> None:
     """Refuse a file that is in the workspace by name and elsewhere through a link."""
     for n, request in enumerate(requests):
         try:

@@ -64,7 +64,7 @@ def resume(
     Example: passdown resume --step 2 --agent 03-Architect --budget 1000
     """
     asked = Asked(project, step, agent, session, budget, tuple(filter(None, topics.split(","))))
-    output.line(answer(asked, "json" if as_json else form).rstrip("\n"))
+    output.line(answer(asked, "json" if as_json else form)[1].rstrip("\n"))
 
 
 class Asked(Struct, frozen=True):
@@ -78,8 +78,8 @@ class Asked(Struct, frozen=True):
     topics: tuple[str, ...] = ()
 
 
-def answer(asked: Asked, form: Form = "md") -> str:
-    """The brief as text: the journal's, else that of a file, else the fresh start."""
+def answer(asked: Asked, form: Form = "md") -> tuple[Brief, str]:
+    """The brief and its text: the journal's, else that of a file, else the fresh start."""
     workspace = _journal()
     known: list[str] = []
     if workspace is not None:
@@ -92,7 +92,7 @@ def answer(asked: Asked, form: Form = "md") -> str:
                 if asked.session:
                     return _started(workspace, handle, asked, form)
                 brief = composed(workspace, handle.state, asked.step, asked.agent)
-                return _cut(brief, asked, form)[1]
+                return _cut(brief, asked, form)
     place = workspace or _place()
     brief = _without_journal(place, known, asked.project, asked.step, asked.agent)
     if asked.session:
@@ -101,7 +101,7 @@ def answer(asked: Asked, form: Form = "md") -> str:
             f"no journal has the project {brief.project} yet",
             [brief.command] if brief.command else (),
         )
-    return _cut(brief, asked, form)[1]
+    return _cut(brief, asked, form)
 
 
 def _cut(brief: Brief, asked: Asked, form: Form) -> tuple[Brief, str]:
@@ -114,13 +114,13 @@ def _cut(brief: Brief, asked: Asked, form: Form) -> tuple[Brief, str]:
     return brief, visible_json(brief) if form == "json" else render_topics(brief)
 
 
-def _started(workspace: Workspace, handle: Handle, asked: Asked, form: Form) -> str:
+def _started(workspace: Workspace, handle: Handle, asked: Asked, form: Form) -> tuple[Brief, str]:
     """The brief, once it is on record that a session began with exactly this."""
-    text = ""
+    made: list[tuple[Brief, str]] = []
 
     def propose(state: Project, now: int) -> list[Request]:
-        nonlocal text
         brief, text = _cut(composed(workspace, state, asked.step, asked.agent), asked, form)
+        made.append((brief, text))
         actor = asked.agent or None
         return [
             Request(SessionStarted(asked.agent, asked.session), actor, asked.session),
@@ -130,7 +130,7 @@ def _started(workspace: Workspace, handle: Handle, asked: Asked, form: Form) -> 
     handle.append_decided(propose)
     for problem in keep_files(workspace, handle).problems:
         output.note(problem)
-    return text
+    return made[-1]
 
 
 def _without_journal(

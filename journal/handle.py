@@ -43,7 +43,7 @@ class Handle(forks.Forkable):
         self._lock = threading.RLock()
         self._state: Project | None = None
         self._contended = False
-        self.cachedd_version = 0
+        self._cached_version = 0
 
     # -- reading -----------------------------------------------------------------------------
 
@@ -53,10 +53,15 @@ class Handle(forks.Forkable):
         with self._lock:
             return self._current().copy()
 
+    @property
+    def version(self) -> int:
+        """The version of the last record; 0 if there is none."""
+        head = self._store.head(self.slug)
+        return head.version if head else 0
+
     def at(self, version: int) -> Project:
         """The state as it was at a version."""
-        head = self._store.head(self.slug)
-        last = head.version if head else 0
+        last = self.version
         if not 1 <= version <= last:
             raise Invalid(
                 f"{self.slug} has versions 1 to {last}, not {version}; see `passdown log`"
@@ -101,10 +106,10 @@ class Handle(forks.Forkable):
         """The state from the cache, if the journal goes on from there, else from the beginning."""
         cached = cache.read(self.cached, self.slug)
         if cached is not None:
-            self.cachedd_version = cached.version
+            self._cached_version = cached.version
             if self._follow(cached):
                 return cached
-        self.cachedd_version = 0
+        self._cached_version = 0
         state = Project(self.slug)
         self._follow(state)
         return state
@@ -124,9 +129,9 @@ class Handle(forks.Forkable):
     def _keep(self, state: Project) -> None:
         """Cache the state once its tail costs more to fold than the state costs to write."""
         worth = 250 + (len(state.decisions) + len(state.findings) + len(state.tasks)) // 8
-        if state.version - self.cachedd_version > worth:
+        if state.version - self._cached_version > worth:
             cache.write(self.cached, state)
-            self.cachedd_version = state.version
+            self._cached_version = state.version
 
     # -- writing -----------------------------------------------------------------------------
 

@@ -87,7 +87,9 @@ def parse(tag: str, data: bytes) -> Event:
 
 
 def _choices(tag: str, where: str) -> str:
-    """What may stand in a field that takes only certain words."""
+    """What fields there are, or what may stand in one that takes only certain words."""
+    if where == "$":
+        return f"; its fields are {', '.join(VOCABULARY[tag].__struct_fields__)}"
     hint = get_type_hints(VOCABULARY[tag]).get(where.removeprefix("$."))
     words = [word for part in (hint, *get_args(hint)) for word in _words(part)]
     return f"; it is one of {', '.join(words)}" if words else ""

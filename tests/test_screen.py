@@ -122,7 +122,7 @@ print("done")
 @pytest.mark.parametrize("columns", [40, 80, 120])
 def test_a_bar_for_whoever_waits(tmp_path: Path, columns: int) -> None:
     """What takes longer than a second shows a bar on a terminal, and nothing is left of it."""
-    waited = seen(tmp_path, columns=columns, command=["-c", WAIT.format(0.4)])
+    waited = seen(tmp_path, columns=columns, command=["-c", WAIT.format(0.8)])
     assert "verifying" in waited
     assert "75%" in waited
     assert waited.endswith("done\n")
