@@ -12,15 +12,18 @@ import pytest
 import test_record
 from command import good, quick
 
-from cli import exits
+from cli import exits, hosts
 from journal.record import Record
 from journal.workflows import load
+from projections.brief import TOPICS
 from projections.dialect import DIALECTS
+from projections.limits import BUDGET, CHARACTERS_PER_TOKEN
 from projections.settings import targets
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 SETTINGS = (ROOT / "docs/SETTINGS.md").read_text()
+HOSTS = (ROOT / "docs/HOSTS.md").read_text()
 FORMAT = (ROOT / "docs/FORMAT.md").read_text()
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
@@ -80,6 +83,19 @@ def test_the_projections_in_the_readme() -> None:
     """The README's table has every projection and where it is by default."""
     rows = re.findall(r"^\| `([a-z-]+)` \| `(.*?)` \|", README, re.MULTILINE)
     assert dict(rows) == {name: dialect.path for name, dialect in DIALECTS.items()}
+
+
+def test_the_topics_in_the_hosts() -> None:
+    """HOSTS.md has every topic of a brief in the order in which room is given to them."""
+    rows = re.findall(r"^\| `(\w+)` \| (.*?) \| (?:(yes) )?\|$", HOSTS, re.MULTILINE)
+    assert rows == [(x.name, x.title, "yes" if x.vital else "") for x in TOPICS.values()]
+    assert f"{BUDGET:,} if not said, at {CHARACTERS_PER_TOKEN} characters" in HOSTS
+
+
+def test_the_hooks_in_the_hosts() -> None:
+    """HOSTS.md has every host with its file and its events."""
+    rows = re.findall(r"^\| `([a-z-]+)` \| `(\.\S+)` \| (.*?) \|$", HOSTS, re.MULTILINE)
+    assert rows == [(x.name, x.path, ", ".join(x.events)) for x in hosts.HOSTS.values()]
 
 
 def test_every_link_leads_somewhere() -> None:
