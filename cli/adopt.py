@@ -1,7 +1,6 @@
 """Bringing in the state files that are there already."""
 
 import re
-from hashlib import sha256
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +16,7 @@ from journal import Journal, Project, Request
 from journal import events as e
 from journal import workspace as places
 from journal.clock import iso, now
+from journal.digest import sha256
 from journal.errors import Invalid, NotFound, PassdownError
 from journal.record import SLUG
 from journal.workspace import Workspace

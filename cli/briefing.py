@@ -1,10 +1,10 @@
 """The brief of a project of this workspace: composed, cut to its limit, and recorded as shown."""
 
 import os
-from hashlib import sha256
 
 from cli.ready import Ready, traits
 from journal import cache
+from journal.digest import sha256
 from journal.entities import Project
 from journal.events import BriefShown
 from journal.handle import Handle

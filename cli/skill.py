@@ -4,10 +4,10 @@ Its last line has the digest of the rest, so that any version can tell whether s
 """
 
 import re
-from hashlib import sha256
 from pathlib import Path
 
 import passdown
+from journal.digest import sha256
 
 SOURCE = Path(__file__).with_name("SKILL.md")
 FOLDER = ".claude/skills"

@@ -1,7 +1,8 @@
 """Ids: UUIDv7 in text form, ordered by time, unguessable in the rest."""
 
 import os
-from hashlib import sha256
+
+from journal.digest import sha256
 
 
 def uuid7(at: int, rest: bytes | None = None) -> str:

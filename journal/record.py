@@ -4,12 +4,13 @@ docs/FORMAT.md specifies every byte; tests pin it with vectors. A journal writte
 in ten years, in any language, so nothing here may change: a new layout is a new format version.
 """
 
-from hashlib import sha256
 from struct import Struct as Layout
 from struct import error as StructError
 
 from msgspec import Struct
 from msgspec.structs import astuple
+
+from journal.digest import sha256
 
 FORMAT = b"passdown record 1\n"
 GENESIS = b""

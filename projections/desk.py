@@ -2,13 +2,13 @@
 
 import os
 import time
-from hashlib import sha256
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from journal.digest import sha256
 from journal.errors import Invalid, NotFound, Rejected
 from journal.events import DriftAdopted
 from journal.handle import Handle

@@ -7,11 +7,11 @@ counts. So nothing of a file is lost, and nothing in it outlives what it was abo
 
 from collections.abc import Iterable, Iterator
 from copy import deepcopy
-from hashlib import sha256
 from typing import TypeAlias
 
 import msgspec
 
+from journal.digest import sha256
 from journal.events import Json, Leftover
 
 Object: TypeAlias = dict[str, Json]

@@ -2,10 +2,10 @@
 
 import os
 import stat
-from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 
+from journal.digest import sha256
 from journal.workspace import Workspace
 from projections import ledger
 

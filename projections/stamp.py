@@ -6,12 +6,12 @@ in JSON it never becomes the top-level key, elsewhere it never reaches the start
 """
 
 import re
-from hashlib import sha256
 from typing import Annotated, TypeAlias
 
 import msgspec
 from msgspec import Meta, Struct, field
 
+from journal.digest import sha256
 from journal.record import SLUG
 from journal.state import Project
 

@@ -7,12 +7,12 @@ can say is kept as a leftover, at its place in the file.
 """
 
 from collections.abc import Iterator, Sequence
-from hashlib import sha256
 from typing import TypeVar
 
 import msgspec
 
 from journal import events as e
+from journal.digest import sha256
 from journal.errors import Invalid, quoted
 from journal.request import Request
 from journal.state import Project, step_order
