@@ -60,8 +60,8 @@ def rewrite(file: Path, shown: str, edit: Edit) -> bool:
         if after == before:
             return False
         try:
-            if before is not None and not os.access(file, os.W_OK):
-                raise PermissionError(0, "it is read-only")
+            if before is not None:
+                os.close(os.open(file, os.O_WRONLY))  # a read-only file is not to be replaced
             if after is None:
                 _delete(file, before)
             else:
