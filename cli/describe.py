@@ -34,6 +34,7 @@ _WORDS: dict[type[e.Event], Callable[[Any], str]] = {
     e.PlanStarted: lambda x: f"plan {x.plan} started",
     e.PlanCompleted: lambda x: f"plan {x.plan} complete",
     e.TaskAdded: lambda x: f"task {x.task} added: {x.title}",
+    e.TaskCounted: lambda x: f"step {x.step} has {x.total} tasks, {x.done} done",
     e.TaskClaimed: lambda x: f"task {x.task} claimed",
     e.TaskStarted: lambda x: f"task {x.task} started",
     e.TaskCompleted: lambda x: f"task {x.task} done",

@@ -101,6 +101,15 @@ def end(
     return e.SessionEnded(name, *lists, notes, context_usage, reason)
 
 
+@recording(sessions, "resume")
+def resume(name: Session = "") -> e.Event:
+    """Go on with a session that had ended.
+
+    Example: passdown session resume night-shift
+    """
+    return e.SessionResumed(name)
+
+
 @recording(sessions, "crash")
 def crash(name: Session = "", reason: options.Reason = "") -> e.Event:
     """Record that a session ended without closing.

@@ -47,6 +47,9 @@ class Step(Struct, frozen=True, omit_defaults=True):
     error: str = ""
     verified: Verification | None = None
     reconciled: str | None = None
+    #: How many tasks it has, and how many of them are done, where a file counts and names none.
+    tasks: int = 0
+    tasks_done: int = 0
 
 
 class Plan(Struct, frozen=True, omit_defaults=True):
@@ -186,6 +189,8 @@ class Session(Struct, frozen=True, omit_defaults=True):
     context_usage: float | None = None
     handoff_reason: str = ""
     reason: str = ""
+    #: When something was last recorded in it that is not bookkeeping.
+    progress: Moment = 0
 
 
 class Question(Struct, frozen=True, omit_defaults=True):

@@ -117,13 +117,13 @@ def check(requests: Sequence[Request], id: str | None) -> None:
                 raise Invalid(f"occurred is {quoted(request.occurred)}; give it in microseconds")
             for name in _names(request):
                 if name not in known:
-                    _check_name(name)
+                    check_name(name)
                     known.add(name)
         except Invalid as error:
             error.nth = nth
             raise
     if id is not None:
-        _check_name(id)
+        check_name(id)
 
 
 def _is_moment(value: object) -> bool:
@@ -131,8 +131,8 @@ def _is_moment(value: object) -> bool:
     return value is None or (number and -(2**63) <= value < 2**63)  # type: ignore[operator]
 
 
-def _check_name(name: object) -> None:
-    """Actors, sessions, ids and leases have names: printable, and not too long to be read."""
+def check_name(name: object) -> None:
+    """Refuse what cannot name an actor, session, id or lease."""
     if not (isinstance(name, str) and 1 <= len(name) <= 200 and name.isprintable()):
         raise Invalid(
             f"{quoted(name)} cannot name an actor, session, id or lease; "

@@ -270,6 +270,9 @@ _OWN: dict[tuple[type[e.Event], str], SearchStrategy[Any]] = {
     (e.SessionStarted, "name"): st.sampled_from(("", "evening run")),
     (e.StepPlanned, "plan"): _LATER_STEPS,
     (e.TaskAdded, "step"): _STEP_OR_NONE,
+    (e.TaskCounted, "total"): _SMALL,
+    (e.TaskCounted, "done"): _SMALL,
+    (e.BlockerRaised, "workaround"): WORDS,
 }
 
 #: The field that names the new thing, and the form of its id.

@@ -55,9 +55,11 @@ GIVEN = {
     "question defer": ["question open x"],
     "question resolve": ["question open x"],
     **{f"session {verb}": ["session start night-shift"] for verb in ("note", "heartbeat", "end")},
+    "session resume": ["session start night-shift", "session end night-shift"],
     "session crash": ["session start night-shift"],
     "show": [f"next {n}" for n in range(12)],
     "log": ["step start 1"],
+    "search": ["finding open 'Key Vault allows public access'"],
 }
 
 

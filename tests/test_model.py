@@ -210,12 +210,15 @@ class JournalBesideModel(RuleBasedStateMachine):
 
     @rule(via=vias, name=names, actor=actors)
     def start_session(self, via: str, name: str, actor: str) -> None:
-        """A name belongs to one active session; when that has ended it can be used again."""
+        """A name belongs to one active session; an agent that begins anew ends its open one."""
         status, agent = self.sessions.get(self.names.get(name, ""), ("none", ""))
         expected: Outcome = "appended"
         if status == "active":
             expected = "nothing" if agent == actor else "refused"
         if self.ask(via, expected, e.SessionStarted(name=name), actor=actor):
+            for id in [id for id, x in self.sessions.items() if x == ("active", actor)]:
+                self.sessions[id] = ("ended", actor)
+                self.version += 1
             self.names[name] = f"session-{len(self.sessions) + 1:03}"
             self.sessions[self.names[name]] = ("active", actor)
 

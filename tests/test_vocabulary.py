@@ -35,7 +35,7 @@ DESIGN = {
     "step": "planned started checkpointed completed skipped failed restarted adopted verified "
     "reconciled output_recorded",
     "plan": "added started completed",
-    "task": "added claimed started completed blocked unblocked reset",
+    "task": "added counted claimed started completed blocked unblocked reset",
     "decision": "made superseded",
     "finding": "opened resolved",
     "review": "recorded",
@@ -132,7 +132,7 @@ EVERY: tuple[e.Event, ...] = (
     e.ReviewRecorded("2", "standard", 2, 1, ("pass 2",), ("no findings",), ("reviewer-a",)),
     e.ErrorRecorded("no such SKU", "validation", "2", "T001", "worker-abc", "E002"),
     e.ErrorResolved("E002", "another SKU"),
-    e.BlockerRaised("No credentials", ("Step 6",), ("T001",), "block-001"),
+    e.BlockerRaised("No credentials", ("Step 6",), ("T001",), "block-001", "a stub"),
     e.BlockerBypassed("block-001", "a stub", ("T002",)),
     e.BlockerResolved("block-001", "they came"),
     e.FilesChanged("infra/main.bicep", "created", "sha256:00", "the root module", "2"),
@@ -180,6 +180,7 @@ EVERY: tuple[e.Event, ...] = (
         {"decisions": 4},
         "claude-code SessionStart",
     ),
+    e.TaskCounted("2", 8, 5),
 )
 
 

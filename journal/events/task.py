@@ -44,6 +44,15 @@ class TaskAdded(Event, frozen=True):
     description: str = ""
 
 
+class TaskCounted(Event, frozen=True):
+    """A step has so many tasks, so many of them done, according to a file that names none."""
+
+    type: ClassVar[str] = "task.counted"
+    step: str
+    total: Count
+    done: Count = 0
+
+
 class TaskClaimed(Event, frozen=True):
     """An agent took a task."""
 
@@ -101,6 +110,8 @@ class BlockerRaised(Event, frozen=True):
     affects: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ()
     blocker: str = ""
+    #: A way around it that is known and not taken yet.
+    workaround: str = ""
 
 
 class BlockerBypassed(Event, frozen=True):

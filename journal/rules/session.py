@@ -65,17 +65,43 @@ def _session_started(p: Project, x: e.SessionStarted, by: By) -> list[e.Event]:
         raise Rejected(
             f"start a session with host id {x.host}", "that is the id of another session"
         )
-    continues = find_session(p, x.continues, by).id if x.continues else ""
     id = new_id(x.session, "session-{:03}", p.sessions, "session", p.session_names)
-    return [replace(x, name=name, agent=agent, continues=continues, session=id)]
+    superseded = _open_of(p, agent)
+    if x.continues:
+        continues = find_session(p, x.continues, by).id
+    else:
+        continues = superseded.id if superseded else _abandoned(p, agent)
+    started = replace(x, name=name, agent=agent, continues=continues, session=id)
+    if superseded is None:
+        return [started]
+    return [e.SessionEnded(superseded.id, handoff_reason=f"superseded by {id}"), started]
+
+
+def _open_of(p: Project, agent: str) -> Session | None:
+    """The agent's session that is still open: who begins anew has left it."""
+    own = (x for x in reversed(p.sessions.values()) if agent and x.agent == agent)
+    return next((session for session in own if session.status == "active"), None)
+
+
+def _abandoned(p: Project, agent: str) -> str:
+    """The last session that crashed, if nobody has taken it up yet; the agent's own first."""
+    taken = {session.continues for session in p.sessions.values()}
+    crashed = [
+        session
+        for session in reversed(p.sessions.values())
+        if session.status == "crashed" and session.id not in taken
+    ]
+    own = [session for session in crashed if session.agent == agent]
+    return next((session.id for session in (*own, *crashed)), "")
 
 
 def _active(p: Project, name: str, by: By, verb: str) -> Session:
     """The session of that name, which must not be over yet."""
     session = find_session(p, name, by)
     if session.status != "active":
+        resume = [command("session", "resume", session.id)] if session.status == "ended" else []
         raise Rejected(
-            f"{verb} session {session.id}", f"it has {session.status}", ["session start"]
+            f"{verb} session {session.id}", f"it has {session.status}", [*resume, "session start"]
         )
     return session
 

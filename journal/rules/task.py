@@ -56,6 +56,13 @@ def _task_added(p: Project, x: e.TaskAdded, by: By) -> list[e.Event]:
     ]
 
 
+def _task_counted(p: Project, x: e.TaskCounted, by: By) -> list[e.Event]:
+    step = find_step(p, x.step)
+    if x.done > x.total:
+        raise Invalid(f"of {x.total} tasks of step {step.key} {x.done} cannot be done")
+    return [] if (step.tasks, step.tasks_done) == (x.total, x.done) else [replace(x, step=step.key)]
+
+
 def _refuse_task(p: Project, task: Task, verb: str, why: str = "") -> Rejected:
     held = f", held by {task.agent}" if task.agent else ""
     return Rejected(f"{verb} task {task.id}", why or f"it is {task_status(p, task)}{held}")
@@ -172,6 +179,7 @@ RULES: Rules = {
     e.PlanStarted: _plan_moved,
     e.PlanCompleted: _plan_moved,
     e.TaskAdded: _task_added,
+    e.TaskCounted: _task_counted,
     e.BlockerRaised: _blocker_raised,
     e.BlockerBypassed: _blocker_bypassed,
     e.BlockerResolved: _blocker_resolved,

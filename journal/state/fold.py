@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+from msgspec.structs import replace
+
 from journal.entities import Project
 from journal.events import Event
 from journal.ondemand import OnDemand
@@ -10,7 +12,7 @@ from journal.record import Record
 from journal.state.table import Fold
 
 #: What the fold makes of a history; a change of that is a change of this number.
-FOLD = 3
+FOLD = 4
 
 _FOLDS: OnDemand[Fold] = OnDemand("journal.state", "FOLDS")
 
@@ -22,10 +24,19 @@ def evolve(project: Project, record: Record) -> Project:
     project.version = record.version
     project.hash = record.hash
     if not event.bookkeeping:
+        _progress(project, record)
         project.content_version = record.version
         project.content_hash = record.hash
         project.updated = record.at
     return project
+
+
+def _progress(project: Project, record: Record) -> None:
+    """Whatever is recorded in a session shows that somebody is at work in it."""
+    if record.session:
+        id = project.session_names.get(record.session, record.session)
+        if session := project.sessions.get(id):
+            project.sessions[id] = replace(session, progress=record.at)
 
 
 def fold(slug: str, records: Iterable[Record]) -> Project:

@@ -39,6 +39,7 @@ def _session_started(p: Project, x: e.SessionStarted, r: Record) -> None:
         x.host,
         note=x.note,
         continues=x.continues,
+        progress=r.at,
     )
     for name in (x.session, x.name, x.host):
         if name:

@@ -38,6 +38,11 @@ def _task_added(p: Project, x: e.TaskAdded, r: Record) -> None:
     )
 
 
+def _task_counted(p: Project, x: e.TaskCounted, r: Record) -> None:
+    if step := p.steps.get(x.step):
+        p.steps[x.step] = replace(step, tasks=x.total, tasks_done=x.done)
+
+
 def _assign(p: Project, task: str, status: TaskStatus, agent: str, r: Record) -> None:
     if known := p.tasks.get(task):
         p.tasks[task] = replace(
@@ -82,7 +87,9 @@ def _task_reset(p: Project, x: e.TaskReset, r: Record) -> None:
 
 
 def _blocker_raised(p: Project, x: e.BlockerRaised, r: Record) -> None:
-    p.blockers[x.blocker] = Blocker(x.blocker, x.description, r.time, x.affects, x.tasks)
+    p.blockers[x.blocker] = Blocker(
+        x.blocker, x.description, r.time, x.affects, x.tasks, workaround=x.workaround
+    )
 
 
 def _blocker_bypassed(p: Project, x: e.BlockerBypassed, r: Record) -> None:
@@ -104,6 +111,7 @@ FOLDS: Folds = {
     e.PlanStarted: _plan_started,
     e.PlanCompleted: _plan_completed,
     e.TaskAdded: _task_added,
+    e.TaskCounted: _task_counted,
     e.TaskClaimed: _task_claimed,
     e.TaskStarted: _task_started,
     e.TaskCompleted: _task_completed,
