@@ -24,6 +24,7 @@ from journal.clock import now
 from journal.errors import Invalid, JournalMissing, JournalUnavailable, Rejected, near
 from journal.events import SessionStarted
 from journal.record import SLUG
+from journal.request import check_name
 from journal.workspace import FOLDER, Workspace
 from projections import brief as briefs
 from projections.brief import Brief, Form, fit, fresh, only
@@ -63,7 +64,8 @@ def resume(
 
     Example: passdown resume --step 2 --agent 03-Architect --budget 1000
     """
-    asked = Asked(project, step, agent, session, budget, tuple(filter(None, topics.split(","))))
+    wanted = tuple(topics.split(",")) if topics else ()
+    asked = Asked(project, step, agent, session, budget, wanted)
     output.line(answer(asked, "json" if as_json else form)[1].rstrip("\n"))
 
 
@@ -117,6 +119,8 @@ def _cut(brief: Brief, asked: Asked, form: Form) -> tuple[Brief, str]:
 def _started(workspace: Workspace, handle: Handle, asked: Asked, form: Form) -> tuple[Brief, str]:
     """The brief, once it is on record that a session began with exactly this."""
     made: list[tuple[Brief, str]] = []
+    if asked.agent:
+        check_name(asked.agent)
 
     def propose(state: Project, now: int) -> list[Request]:
         brief, text = _cut(composed(workspace, state, asked.step, asked.agent), asked, form)

@@ -1,5 +1,6 @@
 """Values as text: of keyed decisions, and as JSON that a terminal shows as it is."""
 
+import json
 import re
 
 import msgspec
@@ -21,5 +22,8 @@ def as_text(value: Json) -> str:
 
 def visible_json(value: object) -> str:
     """Any value as JSON on one line, with what could not be seen escaped."""
-    text = msgspec.json.encode(value).decode()
+    try:
+        text = msgspec.json.encode(value).decode()
+    except UnicodeEncodeError:  # a path of the system that is not Unicode
+        text = json.dumps(msgspec.to_builtins(value), separators=(",", ":"))
     return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

@@ -77,6 +77,8 @@ def check(brief: Brief, budget: int, form: Form) -> None:
     assert bool(clip(fitted.next_action)) == bool(clip(brief.next_action))
     assert fitted.say
     for name, topic in TOPICS.items():
+        if name == "texts":
+            continue  # counted where the top had to be cut short
         whole, left = entries(brief, topic), entries(fitted, topic)
         assert set(map(repr, left)) <= set(map(repr, whole)), "an item is whole or not there"
         assert len(whole) == len(left) + fitted.left_out.get(name, 0)
@@ -107,12 +109,52 @@ def test_a_long_item_does_not_hide_the_short_ones() -> None:
     assert "- Left out to fit: 1 must-fix findings; `passdown resume --only findings" in shown
 
 
+def test_a_long_next_action(tmp_path: Path) -> None:
+    """It is shown whole where there is room, else it is said that it was cut, and how to see it."""
+    good(tmp_path, "init", "shop")
+    good(tmp_path, "next", "A" * 3000 + " STOP: do not deploy")
+    for number in range(60):
+        good(tmp_path, "finding", "open", f"finding {number} {'w ' * 60}", "--no-sync")
+    assert "STOP: do not deploy" in good(tmp_path, "resume").out
+    shown = good(tmp_path, "resume", "--budget", "800").out
+    assert "STOP" not in shown
+    assert "Left out to fit: 1 texts of the top cut short, " in shown
+    command = re.search(r"`(passdown resume --only [^`]+)`", shown)
+    assert command
+    assert "STOP: do not deploy" in good(tmp_path, *shlex.split(command[1])[1:]).out
+
+
 def test_too_small_a_budget(tmp_path: Path) -> None:
     """A budget in which nothing has room is refused with the least that is needed."""
     good(tmp_path, "init", "shop")
     said = quick(tmp_path, "resume", "--budget", "10")
     assert (said.code, said.out) == (exits.INVALID, "")
     assert "--budget 400" in said.err
+    good(tmp_path, "resume", "--budget", "1" + "0" * 400)
+
+
+@pytest.mark.parametrize(
+    "args", [("--session", "s", "--agent", "\udcff"), ("--only", ",,"), ("--only", "findings,")]
+)
+def test_what_names_nothing(tmp_path: Path, args: tuple[str, ...]) -> None:
+    """An agent that nobody can be, and a topic without a name, are refused."""
+    good(tmp_path, "init", "shop")
+    good(tmp_path, "resume", "--agent", "\udcff", "--format", "json")
+    said = quick(tmp_path, "resume", *args, "--json")
+    assert said.code in (exits.INVALID, exits.NOT_FOUND)
+    assert "defect" not in said.err
+
+
+def test_a_session_that_asked_for_one_topic(tmp_path: Path) -> None:
+    """What an agent did not ask to see is on record as left out."""
+    good(tmp_path, "init", "shop")
+    for text in ("one", "two"):
+        good(tmp_path, "decide", text, "--choice", "yes")
+    good(tmp_path, "finding", "open", "bad")
+    good(tmp_path, "resume", "--only", "findings", "--session", "s", "--agent", "ada")
+    record = json.loads(good(tmp_path, "log", "--json").out.splitlines()[-1])
+    assert record["data"]["shown"] == {"findings": ["F001"]}
+    assert record["data"]["left_out"]["decisions"] == 2
 
 
 # -- what a successor learns -----------------------------------------------------------------

@@ -48,7 +48,9 @@ class Brief(Struct, frozen=True):
     #: How many items of each topic were left out, and the command that shows all of those topics.
     left_out: dict[str, int] = field(default_factory=dict)
     more: str = ""
-    #: From here on the topics, in the order of their worth; in each the newest comes first.
+    #: What at the top had to be cut short, in full, where that was asked for.
+    texts: tuple[Item, ...] = ()
+    #: From here on the other topics, in the order of their worth; in each the newest comes first.
     offers: tuple[Offer, ...] = ()
     warnings: tuple[Caution, ...] = ()
     findings: tuple[Item, ...] = ()

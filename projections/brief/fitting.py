@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from journal.errors import Invalid
 from projections.brief.brief import Brief
 from projections.brief.rendering import heading, line, render
-from projections.brief.topics import TOPICS, Entry, Topic, entries, showing
+from projections.brief.topics import TOPICS, Entry, Topic, entries, showing, texts
 from projections.limits import CHARACTERS_PER_TOKEN, LEAST
 from projections.markdown import clip
 from projections.values import visible_json
@@ -23,7 +23,7 @@ from projections.values import visible_json
 Form: TypeAlias = Literal["md", "json"]
 
 #: How long the texts at the top of a brief may be, from the best case to the worst.
-_LENGTHS = (800, 400, 200, 100, 50, 25)
+_LENGTHS = (1 << 30, 800, 400, 200, 100, 50, 25)
 #: No item is shorter than this, so that with less room one need not look further.
 _SHORTEST = 6
 _CROWD = 3
@@ -35,7 +35,13 @@ def fit(brief: Brief, budget: int, form: Form = "md") -> tuple[Brief, str]:
     """The brief cut to so many tokens, and its text, which is never longer than that."""
     if budget < LEAST:
         raise Invalid(f"a brief has no room in {budget} tokens; give it --budget {LEAST} or more")
-    return fit_characters(brief, int(budget * CHARACTERS_PER_TOKEN), form)
+    return fit_characters(brief, characters(budget), form)
+
+
+def characters(budget: int) -> int:
+    """How many characters so many tokens are at the least."""
+    numerator, denominator = CHARACTERS_PER_TOKEN.as_integer_ratio()
+    return budget * numerator // denominator
 
 
 def fit_characters(brief: Brief, limit: int, form: Form = "md") -> tuple[Brief, str]:
@@ -55,7 +61,7 @@ def fit_characters(brief: Brief, limit: int, form: Form = "md") -> tuple[Brief, 
     }
     left_out = {
         name: total - len(shown.get(name, ()))
-        for name, total in empty.left_out.items()
+        for name, total in bare.left_out.items()
         if total > len(shown.get(name, ()))
     }
     fitted = replace(bare, **shown, left_out=left_out, more=showing(brief, left_out))
@@ -74,13 +80,20 @@ def _emptied(brief: Brief) -> Brief:
 
 
 def _head_of(brief: Brief, limit: int, write: Callable[[Brief], str]) -> Brief:
-    """The top of the brief, its texts as long as the limit allows."""
+    """The top of the brief, its texts as long as the limit allows; those cut short are counted."""
     if len(brief.command) > limit // 4:
         brief = replace(brief, command=showing(brief, brief.left_out) if brief.left_out else "")
     shortened = brief
     for length in _LENGTHS:
-        texts = ("title", "say", "step", "name", "agent", "checkpoint", "next_action")
-        shortened = replace(brief, **{name: clip(getattr(brief, name), length) for name in texts})
+        names = ("title", "say", "step", "name", "agent", "checkpoint", "next_action")
+        cut = len(texts(brief, length))
+        left_out = {"texts": cut, **brief.left_out} if cut else brief.left_out
+        shortened = replace(
+            brief,
+            left_out=left_out,
+            more=showing(brief, left_out),
+            **{name: clip(getattr(brief, name), length) for name in names},
+        )
         if len(write(shortened)) <= limit * 0.7:
             break
     return shortened

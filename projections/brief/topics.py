@@ -59,6 +59,7 @@ def _id(item: Item) -> str:
 TOPICS: dict[str, Topic] = {
     topic.name: topic
     for topic in (
+        Topic("texts", "In full", "texts of the top cut short", _item, _id, True),
         Topic("offers", "Or instead", "offers", _offer, lambda offer: clip(offer.command), True),
         Topic("warnings", "Warnings", "warnings", _warning, lambda said: clip(said.text), True),
         Topic("findings", "Open must-fix findings", "must-fix findings", _item, _id, True),
@@ -83,10 +84,34 @@ def entries(brief: Brief, topic: Topic) -> tuple[Entry, ...]:
     return found
 
 
+#: What stands at the top of a brief, as people call it.
+_TOP = {
+    "title": "title",
+    "say": "what to do",
+    "name": "step",
+    "agent": "agent",
+    "checkpoint": "checkpoint",
+    "next_action": "next action",
+}
+
+
+def texts(brief: Brief, shortest: int = 0) -> tuple[Item, ...]:
+    """The texts at the top of a brief that are longer than so much."""
+    found = ((what, getattr(brief, name)) for name, what in _TOP.items())
+    return tuple(Item(what, text) for what, text in found if len(clip(text, _WHOLE)) > shortest)
+
+
 def only(brief: Brief, names: Iterable[str]) -> Brief:
-    """The brief with these topics and no other."""
-    wanted = {_named(name) for name in names}
-    return replace(brief, **{name: () for name in TOPICS if name not in wanted})
+    """The brief with these topics; what it has on others is counted as left out."""
+    wanted = set(map(_named, names))
+    left_out = dict(brief.left_out)
+    for name in TOPICS.keys() - wanted:
+        if count := len(entries(brief, TOPICS[name])):
+            left_out[name] = left_out.get(name, 0) + count
+    left_out = {name: left_out[name] for name in TOPICS if name in left_out}
+    dropped = dict.fromkeys(TOPICS.keys() - wanted, ())
+    brief = replace(brief, texts=texts(brief), left_out=left_out)
+    return replace(brief, **dropped, more=showing(brief, left_out) if left_out else "")
 
 
 def _named(name: str) -> str:
