@@ -19,9 +19,16 @@ def main() -> None:
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
     if sys.argv[1:2] == ["hook"] and not {"-h", "--help"}.intersection(sys.argv):
         gc.disable()  # a hook is over before there is anything worth collecting
-        from cli.hooks import main as hook
+        try:
+            from cli.hooks import main as hook
 
-        hook(sys.argv[2:])
+            hook(sys.argv[2:])
+        except BaseException as error:  # noqa: BLE001 - whatever it is, no host is to stumble over it
+            with contextlib.suppress(Exception):
+                sys.stderr.write(f"passdown: {error!r}\n")
+            with contextlib.suppress(Exception):
+                os.write(sys.stdout.fileno(), b"{}\n")
+            os._exit(0)
     from cli.app import run
 
     sys.exit(run(sys.argv[1:]))

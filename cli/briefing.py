@@ -11,11 +11,14 @@ from journal.handle import Handle
 from journal.live import is_large, live
 from journal.workspace import Workspace
 from projections.brief import TOPICS, Brief, Item, compose, named_files
-from projections.brief.fitting import fit_characters
+from projections.brief.fitting import characters, fit_characters
 from projections.ledger import read as read_ledger
-from projections.limits import BUDGET, CHARACTERS_PER_TOKEN, HOST_LIMIT
+from projections.limits import BUDGET, HOST_LIMIT
 from projections.places import altered
 from projections.values import visible_json
+
+#: What a host is told beside a brief is never longer, as JSON: who the agent is, a note, the frame.
+BESIDE = 1_600
 
 _ALTERED = {
     "changed": "was edited outside Passdown; to see how: passdown drift -p {}",
@@ -58,12 +61,13 @@ def for_host(
 ) -> tuple[str, BriefShown]:
     """The brief on the live part of a state, short enough for a host, and what is shown of it."""
     brief = composed(workspace, state, agent=agent)
-    limit = int(budget * CHARACTERS_PER_TOKEN)
+    room = HOST_LIMIT - BESIDE
+    limit = min(characters(budget), room)
     while True:
         fitted, text = fit_characters(brief, limit)
-        if len(visible_json(text)) <= HOST_LIMIT:
+        if len(visible_json(text)) <= room:
             return text, shown(fitted, text)
-        limit = limit * 3 // 4
+        limit = limit * 9 // 10
 
 
 def make_ready(workspace: Workspace, handle: Handle) -> None:

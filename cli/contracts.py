@@ -70,6 +70,14 @@ class _Answer(Struct, frozen=True, omit_defaults=True, rename="camel"):
     system_message: str = ""
 
 
+def legible(text: str) -> str:
+    """The text as UTF-8 can carry it; bytes that the system has as no text are shown as such."""
+    try:
+        return text.encode(errors="surrogateescape").decode(errors="backslashreplace")
+    except UnicodeEncodeError:
+        return text.encode(errors="backslashreplace").decode()
+
+
 def meaning(moment: Moment, source: str) -> Meaning:
     """What an event means, given from where the session comes."""
     return "continue" if moment.means == "start" and source in _CONTINUED else moment.means
@@ -78,6 +86,6 @@ def meaning(moment: Moment, source: str) -> Meaning:
 def answer(event: str, moment: Moment, context: str = "", note: str = "") -> _Answer:
     """The answer that a host takes at an event; a note goes where the agent or its user sees it."""
     if not moment.takes_context:
-        return _Answer(system_message=note)
-    said = "\n\n".join(filter(None, (context, note)))
+        return _Answer(system_message=legible(note))
+    said = legible("\n\n".join(filter(None, (context, note))))
     return _Answer(_Context(event, said)) if said else _Answer()

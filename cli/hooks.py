@@ -15,25 +15,28 @@ from typing import NoReturn
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import replace
 
-from cli.contracts import HOSTS, Meaning, Moment, Told, answer, meaning
+from cli import hooklog, whose
+from cli.contracts import HOSTS, Moment, Told, answer, legible, meaning
+from cli.hearing import hear
+from cli.presence import is_name, record
 from cli.ready import ready
 from journal import events as e
 from journal import workspace as places
 from journal.clock import iso, now
-from journal.entities import Project, Session
+from journal.entities import Project
 from journal.errors import Invalid, JournalMissing, PassdownError
 from journal.journal import Journal
 from journal.live import LiveHandle
-from journal.request import Request
-from journal.store import Head
 from journal.workspace import Workspace
 from projections.limits import BUDGET, LEAST
 
-LOG = "hooks.log"
-_LOG_LIMIT = 64 * 1024
-_STDIN_LIMIT = 1 << 22
+#: How long after the answer a hook that hangs may still try to log that.
+_LAST_WORD = 0.5
+#: The files follow in this many seconds, or at the next occasion.
+_UPKEEP = 60
+#: Longer names of projects are cut in the introduction, where nobody has to type them.
+_NAME = 40
 
 
 class Call(Struct):
@@ -47,8 +50,13 @@ class Call(Struct):
     budget: int = BUDGET
     context: str = ""
     note: str = ""
-    #: Whose files are to be brought up to date.
-    changed: tuple[Workspace, str] | None = None
+    #: What could not be done, for the log.
+    failed: str = ""
+    #: What it is probably because of, if nothing goes on.
+    suspect: str = "the host has not finished what it says on stdin"
+    workspace: Workspace | None = None
+    #: The project whose files are to be brought up to date.
+    changed: str = ""
 
     @property
     def hook(self) -> str:
@@ -64,18 +72,24 @@ class Call(Struct):
 def main(arguments: Sequence[str]) -> NoReturn:
     """Answer the host and end at once, without the interpreter's own slow way out."""
     call = _asked(arguments)
-    answered = threading.Lock()
+    answering = threading.Lock()
+    answered = threading.Event()
 
     def deliver() -> None:
-        if answered.acquire(blocking=False):
-            with suppress(OSError, ValueError, AttributeError):
-                sys.stdout.write(f"{call.answer()}\n")
-                sys.stdout.flush()
+        with answering:
+            if not answered.is_set():
+                answered.set()
+                with suppress(OSError, AttributeError):
+                    _write(f"{call.answer()}\n".encode())
 
     def give_up() -> None:
-        if not answered.locked():
-            _fail(call, "it took too long, perhaps because another process holds the journal")
-        deliver()
+        with suppress(RuntimeError):  # where no thread can be started, nothing hangs so far
+            threading.Timer(_LAST_WORD, os._exit, (0,)).start()
+        with suppress(BaseException):
+            if not answered.is_set():
+                _fail(call, f"it took too long, perhaps because {call.suspect}")
+            deliver()
+            _log(call)
         os._exit(0)
 
     watchdog = threading.Timer(call.moment.seconds, give_up)
@@ -84,6 +98,7 @@ def main(arguments: Sequence[str]) -> NoReturn:
     attempt(call)
     deliver()
     with suppress(BaseException):
+        _log(call)
         _bring_up_to_date(call)
     os._exit(0)
 
@@ -92,20 +107,28 @@ def answered(arguments: Sequence[str]) -> str:
     """The answer alone, for whoever calls the hook by hand."""
     call = _asked(arguments)
     attempt(call)
+    _log(call)
     return call.answer()
 
 
 def attempt(call: Call) -> None:
     """Do what the hook is for; what fails is part of the answer."""
     try:
-        serve(call, _told)
+        serve(call, hear)
     except BaseException as error:  # noqa: BLE001 - no failure of ours may become the host's
         _fail(call, str(error) if isinstance(error, PassdownError) else repr(error))
 
 
+def _write(content: bytes) -> None:
+    """Write all of it, past whatever encoding the host's environment gives to stdout."""
+    stdout = sys.stdout.fileno()  # which is not 1 where there is none: that may be the journal
+    while content:
+        content = content[os.write(stdout, content) :]
+
+
 def _asked(arguments: Sequence[str]) -> Call:
     """What was asked for; what makes no sense is answered with a note, never with exit code 2."""
-    words, options = _split(arguments)
+    words, options = _split([legible(argument) for argument in arguments])
     host, event = (*words, "", "")[:2]
     moment = HOSTS.get(host, {}).get(event)
     call = Call(host, event, moment or Moment("alive"))
@@ -113,7 +136,7 @@ def _asked(arguments: Sequence[str]) -> Call:
     call.agent = options.get("--agent") or _environment("ACTOR")
     if moment is None or len(words) != 2:
         known = "; ".join(f"{name}: {', '.join(events)}" for name, events in HOSTS.items())
-        call.note = _sentence(f"there is no hook {' '.join(words)!r}; there are {known}")
+        call.note = _sentence(f"there is no hook {' '.join(words)[:60]!r}; there are {known}")
     with suppress(ValueError):
         call.budget = max(int(options.get("--budget", BUDGET)), LEAST)
     return call
@@ -134,15 +157,7 @@ def _split(arguments: Sequence[str]) -> tuple[list[str], dict[str, str]]:
 
 
 def _environment(name: str) -> str:
-    return os.environ.get(f"PASSDOWN_{name}", "")
-
-
-def _told() -> Told:
-    content = sys.stdin.buffer.read(_STDIN_LIMIT) if sys.stdin else b""
-    try:
-        return msgspec.json.decode(content, type=Told)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise Invalid(f"the host sent no valid JSON on stdin ({error})") from error
+    return legible(os.environ.get(f"PASSDOWN_{name}", ""))
 
 
 def serve(call: Call, told: Callable[[], Told]) -> None:
@@ -151,59 +166,66 @@ def serve(call: Call, told: Callable[[], Told]) -> None:
         return
     try:
         host = told()
-        problem = ""
+        problem = "" if is_name(host.session_id) else "the host gave no session_id to record"
     except Invalid as error:
         host, problem = Told(), str(error)
+    call.suspect = "another process holds the journal"
+    means = meaning(call.moment, host.source)
+    begins = means in ("start", "continue")
+    here = _here(host.cwd)
     try:
-        workspace = _workspace(host.cwd)
+        workspace = call.workspace = places.find(here)
     except JournalMissing as error:
-        if call.moment.means == "start":
-            call.note = _sentence(str(error))
+        if begins:
+            call.note = _sentence(_nothing_yet(str(error), here, here))
         return
     with Journal.open(workspace.folder) as journal:
         heads = journal.store.heads()
-        head = _chosen(journal, heads, call.project)
-        if head is None:
-            call.note = _sentence("the journal has no project; `passdown init PROJECT` opens one")
+        handle = whose.chosen(journal, heads, call.project, host.session_id, means == "start")
+        if handle is None:
+            none = "the journal has no project; `passdown init PROJECT` opens one"
+            call.note = _sentence(_nothing_yet(none, workspace.root, here)) if begins else ""
             return
-        handle = journal.live(head.project)
         state = handle.state
-        means = meaning(call.moment, host.source)
-        begins = means in ("start", "continue")
-        seen = _shown(call, workspace, handle, head, state) if begins else None
-        if not problem:
-            problem = _record(call, handle, state, means, host, seen)
-            call.changed = (workspace, handle.slug)
-        if seen and not problem:
+        seen = _shown(call, workspace, handle, state) if begins else None
+        if state.archived is not None:
+            return  # of which the brief speaks; nothing is to be recorded
+        if problem:
+            _fail(call, problem)
+            return
+        call.changed = handle.slug
+        agent = call.agent or (host.agent_type if is_name(host.agent_type) else call.host)
+        record(handle, means, host.session_id, agent, call.hook, seen)
+        if len(heads) > 1 and host.session_id in handle.state.session_names:
+            whose.remember(workspace.folder, host.session_id, handle.slug)
+        if seen:
             _introduce(call, handle, host.session_id, [each.project for each in heads])
-    if problem:
-        _fail(call, problem)
 
 
-def _workspace(cwd: str) -> Workspace:
-    named = os.environ.get("PASSDOWN_JOURNAL")
-    return places.find(Path(cwd) if not named and os.path.isdir(cwd) else None)
+def _here(cwd: str) -> Path | None:
+    """The folder that the host is in, unless the environment names a journal."""
+    with suppress(ValueError):  # no folder can have such a name
+        folder = os.fsdecode(cwd.encode(errors="surrogateescape"))
+        if os.path.isdir(folder) and not os.environ.get("PASSDOWN_JOURNAL"):
+            return Path(folder)
+    return None
 
 
-def _chosen(journal: Journal, heads: Sequence[Head], name: str) -> Head | None:
-    """The project that was named, else the one in which something was recorded last."""
-    if name:
-        journal.project(name)  # which says what is like it, where there is none of that name
-        return next(head for head in heads if head.project == name)
-    if len(heads) < 2:
-        return heads[0] if heads else None
-    last = [next(journal.store.read(h.project, h.version - 1, h.version)).at for h in heads]
-    return heads[last.index(max(last))]
+def _nothing_yet(why: str, root: Path | None, here: Path | None) -> str:
+    """What to do where nothing is recorded yet."""
+    from cli.unadopted import adoption
+
+    here = here or Path.cwd()
+    adopt = "" if os.environ.get("PASSDOWN_JOURNAL") else adoption(root or here, here)
+    return f"no journal has the state files here yet; `{adopt}` takes them over" if adopt else why
 
 
 # -- the brief -------------------------------------------------------------------------------
 
 
-def _shown(
-    call: Call, workspace: Workspace, handle: LiveHandle, head: Head, state: Project
-) -> e.BriefShown:
+def _shown(call: Call, workspace: Workspace, handle: LiveHandle, state: Project) -> e.BriefShown:
     """Put the brief into the answer: the one that was made ready, else one composed now."""
-    kept = None if call.agent or call.budget != BUDGET else ready(workspace, handle, head)
+    kept = None if call.agent or call.budget != BUDGET else ready(workspace, handle, state)
     if kept:
         call.context = kept.text
         return kept.seen
@@ -216,8 +238,9 @@ def _shown(
 def _introduce(call: Call, handle: LiveHandle, host: str, projects: Sequence[str]) -> None:
     """Tell the agent who it is here, and its shell where that is possible."""
     session = handle.state.session_names.get(host, "")
-    others = [name for name in projects if name != handle.slug][:3]
-    said = f"You are in session {session} of {handle.slug}: record with `--session {session}`."
+    others = [name[:_NAME] for name in projects if name != handle.slug][:3]
+    slug = handle.slug[:_NAME]
+    said = f"You are in session {session} of {slug}: record with `--session {session}`."
     if others:
         said += f" Other projects here: {', '.join(others)}; `passdown resume -p NAME`."
     call.context += f"\n{said}\n"
@@ -226,92 +249,67 @@ def _introduce(call: Call, handle: LiveHandle, host: str, projects: Sequence[str
             shell.write(f"export PASSDOWN_SESSION={session} PASSDOWN_PROJECT={handle.slug}\n")
 
 
-# -- what is recorded ------------------------------------------------------------------------
-
-
-def _record(
-    call: Call,
-    handle: LiveHandle,
-    state: Project,
-    means: Meaning,
-    host: Told,
-    seen: e.BriefShown | None,
-) -> str:
-    """Record what the event means for the session; the answer says why that was not possible."""
-    id = host.session_id
-    if not (0 < len(id) <= 200 and id.isprintable()):
-        return "the host gave no session_id that can be recorded"
-    agent = call.agent or host.agent_type or call.host
-    try:
-        event = _about(state, means, host.session_id, agent, call.hook)
-        requests = [] if event is None else [_request(event, agent, host.session_id)]
-        if seen:
-            seen = replace(seen, agent=agent, hook=call.hook)
-            requests.append(_request(seen, agent, host.session_id))
-        if requests:
-            handle.append_all(requests)
-    except PassdownError as error:
-        return str(error)
-    return ""
-
-
-def _request(event: e.Event, agent: str, session: str) -> Request:
-    began = isinstance(event, e.SessionStarted)
-    return Request(event, agent, None if began else session)
-
-
-def _about(state: Project, means: Meaning, host: str, agent: str, hook: str) -> e.Event | None:
-    """The event that a session's moment amounts to, if there is anything to say."""
-    session = state.sessions.get(state.session_names.get(host, ""))
-    status = session.status if session else ""
-    if means == "end":
-        return e.SessionEnded(host, hook=hook) if status == "active" else None
-    if status == "active":
-        return e.SessionHeartbeat(host, hook=hook)
-    if status == "ended" and means != "start":
-        return e.SessionResumed(host, hook=hook)
-    before = session or (_last(state, agent) if means == "continue" else None)
-    return e.SessionStarted(agent, host=host, continues=before.id if before else "", hook=hook)
-
-
-def _last(state: Project, agent: str) -> Session | None:
-    """The agent's last session, which a host goes on with under another id."""
-    return next((each for each in reversed(state.sessions.values()) if each.agent == agent), None)
+# -- what comes after ------------------------------------------------------------------------
 
 
 def _bring_up_to_date(call: Call) -> None:
     """Leave the files to a child, so that nobody waits for them."""
-    if call.changed and os.fork() == 0:
-        os.setsid()
-        for stream in range(3):  # a host waits until everybody has let go of its pipes
-            os.dup2(os.open(os.devnull, os.O_RDWR), stream)
-        from cli.briefing import make_ready
-        from projections.files import sync
+    if not (call.workspace and call.changed) or os.fork():
+        return
+    os.setsid()
+    for stream in range(3):  # a host waits until everybody has let go of its pipes
+        os.dup2(os.open(os.devnull, os.O_RDWR), stream)
+    try:
+        _keep_files(call.workspace, call.changed)
+    except BaseException as error:  # noqa: BLE001 - the log is the only one to tell
+        why = str(error) if isinstance(error, PassdownError) else repr(error)
+        call.failed = f"the files were not brought up to date: {why}"
+        _log(call)
 
-        workspace, slug = call.changed
-        with Journal.open(workspace.folder) as journal:
-            handle = journal.project(slug)
-            sync(workspace, handle)
-            make_ready(workspace, handle)
+
+def _keep_files(workspace: Workspace, slug: str) -> None:
+    """What the child does, and not for ever: somebody may hold a lock and not let go of it."""
+    import signal
+
+    from cli.briefing import make_ready
+    from projections.files import sync
+
+    def too_long(*_: object) -> NoReturn:
+        raise TimeoutError(f"it took more than {_UPKEEP} seconds")
+
+    signal.signal(signal.SIGALRM, too_long)
+    signal.alarm(_UPKEEP)
+    with Journal.open(workspace.folder) as journal:
+        handle = journal.project(slug)
+        sync(workspace, handle)
+        make_ready(workspace, handle)
 
 
 # -- when something goes wrong ---------------------------------------------------------------
 
 
 def _fail(call: Call, why: str) -> None:
-    """Say in the answer what could not be done and how to see why, and log it."""
+    """Say in the answer what could not be done and how to see why."""
     what = "this session could not be recorded" if call.context else "state could not be loaded"
-    call.note = _sentence(f"{what}: {why}. `passdown doctor` says what to do")
-    line = f"{iso(now())} {call.hook}: {' '.join(why.split())[:300]}"
-    with suppress(OSError, ValueError, AttributeError):
+    call.note = _sentence(f"{what}: {why[:240]}. `passdown doctor` says what to do")
+    call.failed = why
+
+
+def _log(call: Call) -> None:
+    """Keep what could not be done where the doctor finds it, once the host has its answer."""
+    if not call.failed:
+        return
+    line = legible(f"{iso(now())} {call.hook}: {_line(call.failed)[:300]}")
+    with suppress(Exception):
         sys.stderr.write(f"passdown: {line}\n")
-    with suppress(OSError, PassdownError):
-        log = places.find().folder / LOG
-        if log.exists() and log.stat().st_size > _LOG_LIMIT:
-            os.replace(log, log.with_name(f"{LOG}.1"))
-        with log.open("a") as lines:
-            lines.write(f"{line}\n")
+    with suppress(Exception):
+        hooklog.add((call.workspace or places.find()).folder, line)
 
 
 def _sentence(text: str) -> str:
-    return f"Passdown: {' '.join(text.split())[:400].rstrip('.')}."
+    return f"Passdown: {_line(text)[:340].rstrip('.')}."
+
+
+def _line(text: str) -> str:
+    """Text on one line, without anything that is not to be seen."""
+    return " ".join("".join(c if c.isprintable() else " " for c in legible(text)).split())

@@ -13,7 +13,7 @@ import passdown
 from journal import cache
 from journal.events import BriefShown
 from journal.handle import Handle
-from journal.store import Head
+from journal.state import Project
 from journal.workspace import Workspace
 
 
@@ -28,13 +28,13 @@ class Ready(Struct, frozen=True):
     release: str = passdown.__version__
 
 
-def ready(workspace: Workspace, handle: Handle, head: Head) -> Ready | None:
+def ready(workspace: Workspace, handle: Handle, state: Project) -> Ready | None:
     """The brief that was made ready, if it is the one that would be composed now."""
     found = cache.unpack(handle.cached, handle.slug, "brief", Ready)
     if found is None:
         return None
     version, hash, kept = found
-    same = (version, hash, kept.release) == (head.version, head.hash, passdown.__version__)
+    same = (version, hash, kept.release) == (state.version, state.hash, passdown.__version__)
     return kept if same and traits(workspace, kept.files) == kept.files else None
 
 

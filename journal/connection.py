@@ -6,6 +6,7 @@ import stat
 import time
 from contextlib import suppress
 from pathlib import Path
+from urllib.parse import quote
 
 from journal.errors import (
     JournalDamaged,
@@ -80,9 +81,8 @@ def _look(path: Path) -> None:
 
 def _connect(path: Path, mode: str) -> Connection:
     _look(path)
-    name = str(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     connection = sqlite3.connect(
-        f"file:{name}?{mode}",
+        f"file:{quote(os.fsencode(path))}?{mode}",
         uri=True,
         timeout=5,
         isolation_level=None,

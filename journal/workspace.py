@@ -31,20 +31,20 @@ class Workspace(Struct, frozen=True):
 def find(start: Path | None = None) -> Workspace:
     """The workspace of a folder: PASSDOWN_JOURNAL, else upward, else the main git worktree's."""
     if start is None and (named := _named()):
-        if not named.is_dir():
+        if not os.path.isdir(named):
             raise JournalMissing(
                 f"there is no journal at {named}, which PASSDOWN_JOURNAL names; unset it, or "
                 "`passdown init PROJECT` makes one in a folder that is there"
             )
         return Workspace(named)
     here = start.absolute() if start else _here()
-    if here.name == FOLDER and here.is_dir():
+    if here.name == FOLDER and os.path.isdir(here):
         return Workspace(here)
     for folder in (here, *here.parents):
-        if (folder / FOLDER).is_dir():
+        if os.path.isdir(folder / FOLDER):
             return Workspace(folder / FOLDER)
         main = _main_worktree(folder)
-        if main and (main / FOLDER).is_dir():
+        if main and os.path.isdir(main / FOLDER):
             return Workspace(main / FOLDER)
     raise JournalMissing(
         f"there is no journal in {here} or above it; `passdown init PROJECT` makes one"
@@ -57,7 +57,7 @@ def choose() -> Workspace:
         return find()
     except JournalMissing:
         named = _named()
-        if named and not named.parent.is_dir():
+        if named and not os.path.isdir(named.parent):
             raise
         return Workspace(named or _here() / FOLDER)
 
@@ -117,9 +117,12 @@ def _here() -> Path:
 
 def _main_worktree(folder: Path) -> Path | None:
     """The main checkout that a linked git worktree belongs to."""
+    link = folder / ".git"
     try:
-        text = (folder / ".git").read_text()
-    except (OSError, UnicodeDecodeError):
+        if not os.path.isfile(link):  # whoever opens a pipe waits for the other end
+            return None
+        text = os.fsdecode(link.read_bytes())
+    except OSError:
         return None
     git = Path(folder, text.removeprefix("gitdir:").strip())
-    return git.parents[2] if git.parent.name == "worktrees" else None
+    return git.parents[2] if git.parent.name == "worktrees" and len(git.parents) > 2 else None

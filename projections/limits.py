@@ -6,5 +6,5 @@ CHARACTERS_PER_TOKEN = 3.5
 BUDGET = 2000
 #: Below this not even the counts have room, whatever the project is called.
 LEAST = 400
-#: A host cuts what is longer than 10,000 characters; some are left for what is said beside a brief.
+#: A host cuts what is longer than 10,000 characters; a whole answer stays well below that.
 HOST_LIMIT = 9_000

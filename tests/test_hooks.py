@@ -8,6 +8,7 @@ import fcntl
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command import bound_by_permissions, good, run
+from command import bound_by_permissions, finished, good, quick, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -27,6 +28,7 @@ from journal import Journal, Request
 from journal import events as e
 from journal.live import LARGE
 
+ROOT = Path(__file__).parents[1]
 GOLDEN = Path(__file__).parent / "golden" / "hooks"
 EVENTS = [(host, event) for host, events in HOSTS.items() for event in events]
 every_event = pytest.mark.parametrize(("host", "event"), EVENTS)
@@ -156,14 +158,16 @@ def test_a_session_from_start_to_end(shop: Path) -> None:
 
 
 def test_a_session_that_goes_on_under_another_id(shop: Path) -> None:
-    """A host that resumes under a new id continues the agent's last session."""
+    """A host that resumes under a new id continues the agent's last session; so does one that
+    begins anew while that is open."""
     hook(shop, "claude-code", "SessionStart", session="one")
     hook(shop, "claude-code", "SessionEnd", session="one")
     hook(shop, "claude-code", "SessionStart", session="two", source="resume")
     hook(shop, "claude-code", "SessionStart", session="three", source="startup")
     sessions = good(shop, "show", "--json").json["sessions"]
     assert sessions["session-002"]["continues"] == "session-001"
-    assert not sessions["session-003"].get("continues")
+    assert sessions["session-003"]["continues"] == "session-002"
+    assert sessions["session-002"]["status"] == "ended"
 
 
 def test_a_crashed_session_is_taken_up_by_another(shop: Path) -> None:
@@ -184,13 +188,141 @@ def test_the_shell_of_the_agent_knows_its_session(shop: Path) -> None:
 
 
 def test_several_projects(shop: Path) -> None:
-    """Of several projects the one is meant in which something was recorded last."""
+    """A session begins in the project in which something was recorded last, or that is named."""
     good(shop, "init", "other")
     good(shop, "finding", "open", "bad", "-p", "shop")
     said = context(hook(shop, "gemini", "SessionStart"))
     assert said.startswith("# Web Shop")
     assert "Other projects here: other" in said
     assert context(hook(shop, "gemini", "SessionStart", "-p", "other")).startswith("# other")
+
+
+@pytest.mark.parametrize("remembered", [True, False])
+def test_a_session_stays_in_its_project(shop: Path, remembered: bool) -> None:
+    """Whatever is recorded elsewhere, and whether or not the shortcut to its project is there."""
+    good(shop, "init", "other")
+    good(shop, "init", "third")
+    hook(shop, "claude-code", "SessionStart", "-p", "other")
+    hook(shop, "claude-code", "SessionStart", "-p", "shop", session="abc-2")
+    hook(shop, "claude-code", "Stop", session="abc-2")
+    for event in ("Stop", "UserPromptSubmit", "SessionEnd"):
+        good(shop, "finding", "open", f"before {event}", "-p", "third")
+        if not remembered:
+            (shop / ".passdown/cache/hosts").unlink()
+        assert hook(shop, "claude-code", event) == {}
+    if not remembered:
+        (shop / ".passdown/cache/hosts").write_bytes(b"noise")
+    assert context(hook(shop, "claude-code", "SessionStart", source="compact"))[:7] == "# other"
+    for project, kinds in {
+        "other": ["started", "ended", "resumed", "ended", "resumed"],
+        "shop": ["started", "ended"],
+        "third": [],
+    }.items():
+        log = good(shop, "log", "-n", "0", "--json", "-p", project).out.splitlines()
+        found = [json.loads(line)["type"] for line in log]
+        assert [x.partition(".")[2] for x in found if x.startswith("session.")] == kinds, project
+
+
+def test_a_session_in_several_projects(shop: Path) -> None:
+    """Where more than one knows it, the one in which it is active is meant."""
+    good(shop, "init", "other")
+    hook(shop, "claude-code", "SessionStart", "-p", "other")
+    hook(shop, "claude-code", "SessionStart", "-p", "shop")
+    hook(shop, "claude-code", "SessionEnd", "-p", "shop")
+    (shop / ".passdown/cache/hosts").unlink()
+    hook(shop, "claude-code", "SessionEnd")
+    [session] = good(shop, "show", "-p", "other", "--json").json["sessions"].values()
+    assert session["status"] == "ended"
+
+
+def test_an_archived_project(shop: Path) -> None:
+    """Nothing is recorded in it, which nobody is told again and again; another one goes on."""
+    good(shop, "append", "project.archived")
+    before = records(shop)
+    assert "reopen" in context(hook(shop, "claude-code", "SessionStart"))
+    assert "could not" not in context(hook(shop, "claude-code", "SessionStart"))
+    for event in ("UserPromptSubmit", "Stop", "SessionEnd"):
+        assert hook(shop, "claude-code", event) == {}
+    assert records(shop) == before
+    good(shop, "init", "other")
+    good(shop, "append", "project.reopened", "-p", "shop")
+    good(shop, "append", "project.archived", "-p", "shop")
+    assert context(hook(shop, "claude-code", "SessionStart")).startswith("# other")
+
+
+def test_many_projects(tmp_path: Path) -> None:
+    """With fifty projects a hook finds the right one as quickly as with one, and nearly so if it
+    has to ask them all."""
+    with Journal.create(tmp_path) as journal:
+        for n in range(50):
+            handle = journal.open_project(f"p{n:02}")
+            handle.append_all([Request(e.FindingOpened(f"bad {k}")) for k in range(20)])
+    hook(tmp_path, "claude-code", "SessionStart", "-p", "p17")
+    for lost in (False, True):
+        if lost:
+            (tmp_path / ".passdown/cache/hosts").unlink()
+        start = time.monotonic()
+        assert hook(tmp_path, "claude-code", "Stop" if lost else "UserPromptSubmit") == {}
+        assert time.monotonic() - start < 1.5
+    [session] = good(tmp_path, "show", "-p", "p17", "--json").json["sessions"].values()
+    assert session["status"] == "ended"
+
+
+def test_hooks_at_once(shop: Path) -> None:
+    """However many call for the same session at once, it begins once and ends once."""
+    for events in (["SessionStart"] * 5, ["Stop", "SessionEnd", "Stop"]):
+        calls = [begun(shop, event) for event in events]
+        for call in calls:
+            out, _ = call.communicate(timeout=30)
+            assert call.returncode == 0
+            assert "could not be" not in out.decode()
+    kinds = [record["type"] for record in records(shop)]
+    assert (kinds.count("session.started"), kinds.count("session.ended")) == (1, 1)
+    assert kinds.count("brief.shown") == 5
+
+
+def begun(folder: Path, event: str, **said: str) -> "subprocess.Popen[bytes]":
+    """A hook of Claude Code that was told everything."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "passdown", "hook", "claude-code", event],
+        cwd=folder,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    assert process.stdin
+    process.stdin.write(told(folder, event, **said))
+    process.stdin.flush()
+    return process
+
+
+def test_an_answer_is_never_too_long(shop: Path) -> None:
+    """Whatever the brief says, whatever anything is called, and whatever is allowed."""
+    for n in range(60):
+        good(shop, "finding", "open", f'{n} "said" \\ ' + 'a "b" \\' * 20, "--no-sync")
+    for letter in "abc":
+        good(shop, "init", letter * 100)
+    env = {"PASSDOWN_PROJECT": "shop"}
+    for budget in ("2000", "1000000", "9" * 400):
+        words = ("hook", "claude-code", "SessionStart", "--budget", budget)
+        for stdin in (told(shop, "SessionStart"), b"{"):
+            done = run(shop, *words, stdin=stdin, env=env)
+            assert len(done.out) <= 9000
+            assert "Open must-fix findings" in context(json.loads(done.out))
+    assert len(done.out) > 5000
+
+
+def test_an_answer_in_any_encoding(shop: Path) -> None:
+    """The host reads UTF-8, whatever the environment says about stdout."""
+    good(shop, "finding", "open", "Ключ открыт 🔑")
+    for env in ({"PYTHONIOENCODING": "latin-1"}, PLAIN):
+        stdin = told(shop, "SessionStart")
+        done = run(shop, "hook", "claude-code", "SessionStart", stdin=stdin, env=env)
+        assert "Ключ открыт 🔑" in context(json.loads(done.out))
+
+
+#: An environment in which Python takes everything for ASCII.
+PLAIN = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 
 
 def test_what_was_made_ready_is_what_would_be_composed(shop: Path) -> None:
@@ -295,6 +427,106 @@ def test_a_folder_that_cannot_be_written(shop: Path, event: str) -> None:
     assert (shop / ".passdown/journal.db").read_bytes() == before
 
 
+def test_a_name_that_is_no_text(shop: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """A folder or an actor of another encoding: what can be done is done, and answered."""
+    actor = os.fsdecode(b"Ren\xe9")
+    words, env = ("hook", "claude-code", "SessionStart"), {"PASSDOWN_ACTOR": actor}
+    run(shop, *words, stdin=told(shop, "SessionStart"), env=env)
+    [session] = good(shop, "show", "--json").json["sessions"].values()
+    assert session["agent"] == "Ren\\xe9"
+    settled(shop)
+    for name, env in ((b"caf\xe9", {}), ("café".encode(), PLAIN)):
+        folder = tmp_path_factory.mktemp("odd") / os.fsdecode(name)
+        shutil.copytree(shop, folder)
+        done = run(folder, *words, stdin=b"{}", env=env)
+        assert done.code == 0
+        assert "Traceback" not in done.err
+        check("claude-code", "SessionStart", json.loads(done.out))
+        assert "claude-code SessionStart" in (folder / ".passdown/hooks.log").read_text()
+
+
+@pytest.mark.parametrize("link", ["gitdir: /worktrees/x", "gitdir: " + "x/" * 5000, "\0", ""])
+def test_a_git_file_that_leads_nowhere(tmp_path: Path, link: str) -> None:
+    """What stands in a `.git` file may be anything."""
+    (tmp_path / ".git").write_text(link)
+    assert "`passdown init PROJECT` makes one" in context(hook(tmp_path, "codex", "SessionStart"))
+    assert good(tmp_path, "doctor").code == 0
+
+
+@pytest.mark.parametrize("pipe", [".passdown/hooks.log", ".git"])
+def test_a_pipe_that_nobody_reads(shop: Path, pipe: str) -> None:
+    """Whatever stands where a file should be, nobody waits for it."""
+    os.mkfifo(shop / pipe)
+    start = time.monotonic()
+    assert "no valid JSON" in context(hook(shop, "claude-code", "SessionStart", stdin=b"{"))
+    quick(shop, "doctor")
+    assert time.monotonic() - start < 4
+
+
+def test_a_file_for_the_shell_that_nobody_reads(shop: Path) -> None:
+    """The answer is given in time, and the process is gone soon after."""
+    os.mkfifo(shop / "env.sh")
+    words, env = ("hook", "claude-code", "SessionStart"), {"CLAUDE_ENV_FILE": str(shop / "env.sh")}
+    start = time.monotonic()
+    done = run(shop, *words, stdin=told(shop, "SessionStart"), env=env)
+    assert time.monotonic() - start < 6
+    assert "Key Vault is open" in context(json.loads(done.out))
+
+
+def test_a_broken_installation(shop: Path) -> None:
+    """Even where Passdown cannot be imported, the host has a valid answer."""
+    (shop / "msgspec.py").write_text("raise SystemError('broken')")
+    env = {"PYTHONPATH": str(shop)}
+    done = run(shop, "hook", "claude-code", "Stop", stdin=told(shop, "Stop"), env=env)
+    assert (done.code, done.out) == (0, "{}\n")
+    assert "broken" in done.err
+
+
+def test_failures_are_logged_where_the_host_is(
+    shop: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Also if the hook runs in another folder, and what the child cannot do."""
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (shop / "passdown.toml").write_text("broken")
+    for session in ("abc\n", "abc"):
+        stdin = told(shop, "SessionStart", session=session)
+        assert run(elsewhere, "hook", "codex", "SessionStart", stdin=stdin).code == 0
+    for _ in range(100):
+        lines = (shop / ".passdown/hooks.log").read_text().splitlines()
+        if len(lines) > 1:
+            break
+        time.sleep(0.1)
+    assert "no session_id" in lines[0]
+    assert "the files were not brought up to date: passdown.toml" in lines[1]
+    assert os.listdir(elsewhere) == []
+
+
+def test_a_child_does_not_wait_for_ever(shop: Path) -> None:
+    """Where somebody holds the files and does not let go, they follow at another time."""
+    script = (
+        "import cli.hooks as hooks; from journal.workspace import find; "
+        "hooks._UPKEEP = 1; hooks._keep_files(find(), 'shop')"
+    )
+    with (shop / ".passdown/files.lock").open("a") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        done = finished([sys.executable, "-c", script], shop, env={"PYTHONPATH": str(ROOT)})
+    assert "TimeoutError: it took more than 1 seconds" in done.err
+
+
+def test_files_that_no_journal_knows(shop: Path) -> None:
+    """Where state files wait to be adopted, that is what the agent is told, not to begin anew."""
+    shutil.rmtree(shop / ".passdown")
+    inner = shop / "src"
+    inner.mkdir()
+    assert "`passdown adopt agent-output`" in context(hook(shop, "codex", "SessionStart"))
+    said = context(hook(inner, "codex", "SessionStart"))
+    assert f"`cd {shop} && passdown adopt agent-output`" in said
+    (shop / ".passdown").mkdir()
+    Journal.create(shop).close()
+    assert "`passdown adopt agent-output`" in context(hook(shop, "codex", "SessionStart"))
+    assert hook(shop, "codex", "Stop") == {}
+
+
 @pytest.mark.parametrize("event", ["SessionStart", "SessionEnd"])
 def test_a_journal_that_somebody_holds(shop: Path, event: str) -> None:
     """A hook does not wait for ever: it answers in time, with the brief if it has one."""
@@ -325,6 +557,43 @@ def test_what_no_host_would_send(shop: Path, event: str, stdin: bytes) -> None:
     if event == "SessionStart":
         assert "Key Vault is open" in context(answer)
     assert len(records(shop)) == 5
+
+
+@pytest.mark.parametrize("more", [
+    b'"prompt": "half an emoji \\ud83d"', b'"source": null, "cwd": null, "agent_type": null',
+    b'"agent_type": "a\\nb"', b'"cwd": "/nowhere/\\ud83d"', b'"source": 3, "more": [{"a": 1}]',
+    b'"prompt": "' + b"x} " * 2_000_000 + b'"',
+])  # fmt: skip
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_what_a_host_may_well_send(shop: Path, more: bytes, mark: bytes) -> None:
+    """What has nothing to do with us, and what a host does not know, keeps nothing from us."""
+    stdin = mark + b'{"session_id": "abc-1", ' + more + b"}\n"
+    assert "You are in session session-001" in context(
+        hook(shop, "claude-code", "SessionStart", stdin=stdin)
+    )
+    [session] = good(shop, "show", "--json").json["sessions"].values()
+    assert session["agent"] == "claude-code"
+
+
+def test_a_host_that_leaves_the_pipe_open(shop: Path) -> None:
+    """What is said is acted upon once it is whole; for the rest of it nobody waits for ever."""
+    start = time.monotonic()
+    with begun(shop, "SessionStart") as call:
+        assert call.stdout
+        assert "You are in session" in call.stdout.read().decode()
+        assert time.monotonic() - start < 3
+    with subprocess.Popen(
+        [sys.executable, "-m", "passdown", "hook", "claude-code", "Stop"],
+        cwd=shop,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as half:
+        assert half.stdin
+        assert half.stdout
+        half.stdin.write(b'{"session_id": ')
+        half.stdin.flush()
+        assert "has not finished what it says" in half.stdout.read().decode()
 
 
 @pytest.mark.parametrize(
