@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from msgspec import Struct
@@ -12,6 +12,7 @@ from cli.answers import AdoptedAnswer, ProposedAnswer, answers
 from cli.describe import describe
 from cli.document import record_data
 from cli.progress import progress
+from cli.recording import keep_tables
 from journal import Journal, Project, Request
 from journal import events as e
 from journal import workspace as places
@@ -20,11 +21,11 @@ from journal.digest import sha256
 from journal.errors import Invalid, NotFound, PassdownError
 from journal.record import SLUG
 from journal.workspace import Workspace
-from projections import stamp
+from projections import session_state, stamp, state_md
 from projections.files import sync, take_over
-from projections.session_state import NAME, Source, adopt, read
 
-_FILE = "00-session-state.json"
+#: The files that are looked for in a folder, and what reads those of their kind.
+_FILES = {"00-session-state.json": session_state, "STATE.md": state_md}
 
 
 def register(app: typer.Typer) -> None:
@@ -37,14 +38,19 @@ class _Found(Struct):
 
     path: Path
     content: bytes
-    source: Source
+    source: session_state.Source | state_md.Source
     slug: str
     title: str
     note: str = ""
 
     @property
     def warnings(self) -> list[str]:
-        return [self.note, *self.source.warnings] if self.note else self.source.warnings
+        odd = [] if stamp.holds(self.content) else self.source.warnings
+        return [self.note, *odd] if self.note else odd
+
+    @property
+    def projection(self) -> str:
+        return state_md.NAME if isinstance(self.source, state_md.Source) else session_state.NAME
 
     @property
     def place(self) -> str:
@@ -74,7 +80,7 @@ def adopt_files(
     session: options.Session = "",
     as_json: options.AsJson = False,
 ) -> int:
-    """Bring in session state files of any version, without losing a word.
+    """Bring in session state files of any version, and STATE.md, without losing a word.
 
     Example: passdown adopt agent-output
     """
@@ -124,9 +130,10 @@ def _files(paths: list[Path]) -> list[Path]:
     for path in paths:
         if not (path.exists() or path.with_name(f"{path.name}.bak").exists()):
             raise NotFound("file", str(path), (), hint="name a state file, or a folder with some")
-        inside = sorted(path.rglob(_FILE)) if path.is_dir() else [path]
+        inside = sorted(x for name in _FILES for x in path.rglob(name)) if path.is_dir() else [path]
         if not inside:
-            raise Invalid(f"there is no {_FILE} below {path}; name the file itself")
+            names = " and no ".join(_FILES)
+            raise Invalid(f"there is no {names} below {path}; name the file itself")
         found += inside
     return found
 
@@ -143,9 +150,10 @@ def _look(path: Path) -> _Found:
     try:
         found = _found(path, backup)
     except (Invalid, OSError) as error:
+        begin = f", or `passdown adopt --fresh {path}` begins anew with every step pending"
         raise Invalid(
-            f"{why}, and {_reason(backup, error)}; restore one of them, or `passdown adopt --fresh "
-            f"{path}` begins anew with every step pending"
+            f"{why}, and {_reason(backup, error)}; restore one of them"
+            f"{'' if _is_markdown(path) else begin}"
         ) from error
     found.note = f"{why}; its backup was read instead"
     return found
@@ -158,9 +166,13 @@ def _reason(path: Path, error: Exception) -> str:
 
 def _found(path: Path, at: Path) -> _Found:
     content = at.read_bytes()
-    source = read(content)
-    name = str(source.document["project"]) or path.absolute().parent.name
+    source = state_md.read(content) if _is_markdown(path) else session_state.read(content)
+    name = source.name or path.absolute().parent.name
     return _Found(path, content, source, slug(name), "" if re.fullmatch(SLUG, name) else name)
+
+
+def _is_markdown(path: Path) -> bool:
+    return path.suffix in (".md", ".yaml", ".yml")
 
 
 def slug(name: str) -> str:
@@ -178,7 +190,7 @@ def _adopt(path: Path, by: Request, dry_run: bool, fresh: bool) -> AdoptedAnswer
     try:
         found = _look(path)
     except Invalid as error:
-        if not fresh or error.where:
+        if not fresh or error.where or _is_markdown(path):
             raise
         return _begin_anew(path, by, str(error), dry_run)
     if dry_run:
@@ -193,8 +205,9 @@ def _adopt(path: Path, by: Request, dry_run: bool, fresh: bool) -> AdoptedAnswer
         done = handle.append_decided(propose)
         take_over(workspace, handle, found.path, found.content)
         files = sync(workspace, handle, recover=bool(found.note), actor=by.actor)
+        files += keep_tables(workspace, [handle])
     problems = [file.problem for file in files if file.problem]
-    written = next((file.path for file in files if file.projection == NAME), "")
+    written = next((file.path for file in files if file.projection == found.projection), "")
     if written and written != found.place:
         problems.append(f"it stays as it is; the project's file is {written} from now on")
     return AdoptedAnswer(
@@ -215,17 +228,14 @@ def _requests(
         return []
     _check_same(found, state)
     base = _base(found, journal) if journal else None
-    made = adopt(
-        found.source,
-        state,
-        found.place,
-        digest,
-        base=base,
-        title=found.title,
-        removals=base is not None,
-        now=moment,
-        by=by,
-    )
+    if base is not None and stamp.holds(found.content):
+        return []  # it is what was rendered, to the byte
+    about = (state, found.place, digest)
+    told: dict[str, Any] = {"base": base, "title": found.title, "removals": base is not None}
+    if isinstance(found.source, state_md.Source):
+        made = state_md.adopt(found.source, *about, **told, now=moment, by=by)
+    else:
+        made = session_state.adopt(found.source, *about, **told, now=moment, by=by)
     if found.note and made:
         note = e.ProjectRecovered("files", note=found.note)
         made.append(Request(note, by.actor, by.session))
@@ -235,7 +245,8 @@ def _requests(
 def _check_same(found: _Found, state: Project) -> None:
     """Refuse a second file of a project that came from another."""
     known = state.adopted.source if state.adopted else ""
-    if known and known != found.place and not found.written_by_us:
+    same_kind = _is_markdown(Path(known)) == _is_markdown(found.path)
+    if known and known != found.place and same_kind and not found.written_by_us:
         raise Invalid(
             f"{state.slug} was adopted from {known} already, and {found.place} would be the same "
             "project; give it another name in the file"
@@ -289,6 +300,7 @@ def _begin_anew(path: Path, by: Request, why: str, dry_run: bool) -> AdoptedAnsw
         handle = journal.open_project(name, actor=by.actor, session=by.session)
         handle.append(e.ProjectRecovered("files", note=f"begun anew: {reason}"), actor=by.actor)
         sync(workspace, handle, recover=True, actor=by.actor)
+        keep_tables(workspace, [handle])
         records = [record_data(record) for record in handle.records()]
         version = handle.state.version
     return AdoptedAnswer(str(path), name, version, records, [], [f"{reason}; begun anew"])

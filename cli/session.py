@@ -215,10 +215,14 @@ def note(
         typer.Option("--kind", help="What it is about."),
     ] = "next_step",
     file: Annotated[str, typer.Option("--file", help="The file that it is about.")] = "",
+    contains: Annotated[
+        str,
+        typer.Option("--contains", help="What that file has while this holds: a symbol, a line."),
+    ] = "",
     step: options.AtStep = "",
 ) -> e.Event:
     """Note something that whoever goes on must know; it stands in the handoff.
 
     Example: passdown note "Recursive descent" --kind implementation --file src/parser.py
     """
-    return e.ContextNoted(kind, text, step, file)
+    return e.ContextNoted(kind, text, step, file, contains)

@@ -11,6 +11,7 @@ from cli.document import project_data
 from cli.recording import chosen, opened
 from cli.screen import Cell, bar, columns, fit, paint, table, wrap
 from journal import Handle, Project
+from journal.blocking import is_escalated, paused_steps
 from journal.clock import iso
 from journal.state import active_blockers, lease_until, step_agent, task_status
 from journal.workspace import Workspace
@@ -96,6 +97,8 @@ def _summary(state: Project) -> Iterable[str]:
     yield fit(f"version {state.version}, updated {iso(state.updated)}{branch}", room)
     if state.archived is not None:
         yield f"archived {iso(state.archived)}"
+    if is_escalated(state):
+        yield paint("escalated: every phase that remains is blocked, a person has to decide", "red")
     yield ""
     yield from _steps(state)
     yield from _tasks(state)
@@ -122,9 +125,12 @@ def _summary(state: Project) -> Iterable[str]:
 
 def _steps(state: Project) -> Iterable[str]:
     rows = []
+    paused = paused_steps(state)
     for step in state.steps.values():
         sign = SIGNS[step.status]
         sub = f"after {step.sub_step}" if step.sub_step else ""
+        if step in paused:
+            sub = "; ".join(filter(None, (sub, "paused by a blocker")))
         status = Cell(step.status, sign.colour)
         agent = Cell(step_agent(state, step), "dim")
         rows.append([sign, Cell(step.key), Cell(step.name), status, agent, Cell(sub)])

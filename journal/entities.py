@@ -83,6 +83,8 @@ class Task(Struct, frozen=True, omit_defaults=True):
     assigned: Moment | None = None
     completed: Moment | None = None
     note: str = ""
+    #: When it was taken from whoever was at it, and nobody has begun it again since.
+    interrupted: Moment | None = None
 
 
 class Decision(Struct, frozen=True, omit_defaults=True):
@@ -225,6 +227,8 @@ class Context(Struct, frozen=True, omit_defaults=True):
     step: str = ""
     file: str = ""
     session: str | None = None
+    #: A symbol or text that the file has, for as long as what was noted holds.
+    contains: str = ""
 
 
 class Output(Struct, frozen=True, omit_defaults=True):
@@ -365,6 +369,27 @@ def task_status(
     if task.status != "done" and any(task.id in b.tasks for b in active_blockers(project)):
         return "blocked"
     return task.status
+
+
+def is_of(project: Project, name: str | None, session: Session) -> bool:
+    """Whether a session is meant by a name that it may go by."""
+    return name is not None and project.session_names.get(name, name) == session.id
+
+
+def last_files(project: Project) -> list[File]:
+    """The files that the latest session changed, else the last one that changed any.
+
+    A deleted file is left out, because whoever resumes checks that what is listed exists.
+    """
+    present = [file for file in project.files.values() if file.change != "deleted"]
+    if not present:
+        return []
+    latest = next(reversed(project.sessions.values()), None)
+    own = [file for file in present if latest and is_of(project, file.session, latest)]
+    if own:
+        return own
+    last = max(present, key=lambda file: file.at).session
+    return [file for file in present if file.session == last]
 
 
 def held_lease(project: Project, step: str) -> Lease | None:

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from journal import cache
 from journal import events as e
-from journal.entities import Project
+from journal.entities import Project, last_files
 from journal.handle import Handle
 
 #: So many of the newest of a kind are kept; of more than that a hook shows only the count.
@@ -55,9 +55,17 @@ def live(project: Project, kept: int = KEPT) -> Project:
     part.errors = _newest(part, "errors", project.errors, kept, lambda x: x.resolved is None)
     failed = (project.errors.get(step.error) for step in project.steps.values())
     part.errors.update({error.id: error for error in failed if error and error.resolved})
+    part.plans = project.plans.copy()
+    part.tasks = {
+        id: task
+        for id, task in project.tasks.items()
+        if task.status != "done" or (task.step in project.steps and project.steps[task.step].tasks)
+    }
+    _keep_files(part, project)
     _keep_decisions(part, project, kept)
     _keep_sessions(part, project, kept)
-    part.context = project.context[-kept:]
+    older, newest = project.context[:-kept], project.context[-kept:]
+    part.context = [note for note in older if note.contains][-kept:] + newest
     _count(part, "context", len(project.context) - len(part.context))
     return part
 
@@ -102,6 +110,13 @@ def _keep_decisions(part: Project, project: Project, kept: int) -> None:
     held = {*part.keyed.values(), *logged[-kept:]}
     part.decisions = {id: made for id, made in project.decisions.items() if id in held}
     _count(part, "decisions", len(project.keyed) + len(logged) - len(held))
+
+
+def _keep_files(part: Project, project: Project) -> None:
+    """What the latest session changed and what was changed last: a new session may ask for both."""
+    last = max(project.files.values(), key=lambda file: file.at, default=None)
+    sessions = {file.session for file in last_files(project)} | ({last.session} if last else set())
+    part.files = {path: file for path, file in project.files.items() if file.session in sessions}
 
 
 def _keep_sessions(part: Project, project: Project, kept: int) -> None:

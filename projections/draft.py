@@ -20,11 +20,20 @@ class Draft:
         self._by = by
         self._now = now
 
-    def add(self, event: e.Event, occurred: int | None = None, *, must: bool = False) -> bool:
+    def add(
+        self,
+        event: e.Event,
+        occurred: int | None = None,
+        *,
+        session: str | None = None,
+        must: bool = False,
+    ) -> bool:
         """Propose an event; False if it would change nothing, or may not happen: then what it
         would have said stays as a leftover. What must happen raises why it may not."""
         moment = self.occurred if occurred is None else occurred
         request = replace(self._by, event=event, occurred=moment)
+        if session is not None:
+            request = replace(request, session=session)
         try:
             made = list(decided(self.project, [request], self._now))
         except PassdownError:

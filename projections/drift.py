@@ -9,9 +9,9 @@ from journal.events import Json
 from journal.handle import Handle
 from journal.state import Project
 from journal.workspace import Workspace
-from projections import session_state
+from projections import session_state, state_md
 from projections.files import edited
-from projections.leftovers import differences
+from projections.leftovers import Object, differences
 from projections.settings import Target
 
 #: Of one file so many changes are shown.
@@ -42,20 +42,23 @@ def drifts(workspace: Workspace, handle: Handle) -> list[Drift]:
 
 
 def _changes(target: Target, content: bytes, base: Project) -> list[Change]:
-    if target.dialect.name == session_state.NAME:
-        try:
-            return _fields(content, base)
-        except Invalid:
-            pass  # then its lines have to do
+    try:
+        match target.dialect.name:
+            case session_state.NAME:
+                shown = session_state.flat(session_state.form(base))
+                return _fields(shown, session_state.read(content).document, session_state.ASIDE)
+            case state_md.NAME:
+                own = state_md.read(target.dialect.render(base)).document
+                return _fields(own, state_md.read(content).document, state_md.ASIDE)
+    except Invalid:
+        pass  # then its lines have to do
     return _lines(content, target.dialect.render(base))
 
 
-def _fields(content: bytes, base: Project) -> list[Change]:
-    shown = session_state.flat(session_state.form(base))
-    theirs = session_state.read(content).document
+def _fields(shown: Object, theirs: Object, aside: frozenset[str]) -> list[Change]:
     changes = []
     for place in differences(shown, theirs):
-        if place.path[0] not in session_state.ASIDE:
+        if place.path[0] not in aside:
             was, now = _apart(_at(shown, place.path), list(place.file))
             changes.append(Change(".".join(place.path), was, now))
     return changes[:_MOST]

@@ -1,5 +1,6 @@
 """Where a project stands and what comes next, in the words that every dialect shares."""
 
+from journal.blocking import blocked_tasks
 from journal.entities import Decision, Plan, Step, Task
 from journal.state import Project, step_agent, step_order
 from projections.values import as_text
@@ -90,6 +91,40 @@ def plan_at_work(project: Project, step: str) -> Plan | None:
     """The plan of the step that is in progress, the highest number if there are several."""
     plans = [p for p in project.plans.values() if p.step == step and p.status == "in_progress"]
     return max(plans, key=lambda plan: plan.number, default=None)
+
+
+def plan_ahead(project: Project, step: Step) -> Plan | None:
+    """The plan to work on: the one in progress, else that of the task ahead, else the next."""
+    task = task_ahead(project, step)
+    own = [plan for plan in project.plans.values() if plan.step == step.key]
+    pending = [plan for plan in own if plan.status == "pending"]
+    return (
+        plan_at_work(project, step.key)
+        or project.plans.get(task.plan if task else "")
+        or min(pending, key=lambda plan: plan.number, default=None)
+    )
+
+
+def task_ahead(project: Project, step: Step) -> Task | None:
+    """The task to work on: the one at work, else what was interrupted, else the next that can be.
+
+    Tasks of an earlier wave come first, then the more urgent ones.
+    """
+    if at_work := task_at_work(project, step.key):
+        return at_work
+    blocked = blocked_tasks(project)
+    free = [
+        task
+        for task in project.tasks.values()
+        if task.step == step.key
+        and task.status == "open"
+        and task.id not in blocked
+        and all(project.tasks[id].status == "done" for id in task.depends_on if id in project.tasks)
+    ]
+    interrupted = [task for task in free if task.interrupted is not None]
+    if interrupted:
+        return max(interrupted, key=lambda task: task.interrupted or 0)
+    return min(free, key=lambda task: (task.wave, task.priority), default=None)
 
 
 def task_at_work(project: Project, step: str) -> Task | None:

@@ -15,10 +15,11 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
+from journal.blocking import is_escalated, paused_steps
 from journal.clock import iso
-from journal.entities import Project, Step, step_agent, step_order
+from journal.entities import Project, Step, Task, step_agent, step_order
 from projections.markdown import clip
-from projections.position import ahead, failure, is_done, keyed
+from projections.position import ahead, failure, is_done, keyed, plan_ahead, task_ahead
 from projections.values import as_text
 
 Verdict: TypeAlias = Literal[
@@ -120,12 +121,38 @@ def _go_on(project: Project, step: Step, agent: str) -> Advice:
     else:
         record = command(project, "step", "complete", step.key, agent=agent)
         then = "Record when it is done."
+    if at_task := _at_task(project, step, agent):
+        return Advice("continue", *at_task)
     if step.sub_step:
         again = " without reading again what was read for it" if step.context_files else ""
         said = f"Continue {titled(step)} after checkpoint {step.sub_step}{again}. {then}"
         return Advice("continue", said, record)
     said = f"Restart {titled(step)}: it was begun and reached no checkpoint. {then}"
     return Advice("restart", said, record)
+
+
+def _at_task(project: Project, step: Step, agent: str = "") -> tuple[str, str] | None:
+    """Where work goes on in a phase that has plans or tasks, and the command that says so."""
+    plan, task = plan_ahead(project, step), task_ahead(project, step)
+    if plan is None and task is None:
+        return None
+    where = [f"Phase {step.key}"]
+    where += [f"Plan {plan.number}"] if plan else []
+    where += [f"Task: {task.title}"] if task else []
+    said = f"Resuming from {', '.join(where)}"
+    said += "" if said.endswith((".", "!", "?")) else "."
+    if task is None:
+        last = ("plan", "complete" if plan and plan.status == "in_progress" else "start")
+        return said, command(project, *last, plan.id, agent=agent) if plan else ""
+    if task.interrupted is not None:
+        said += " It was interrupted, and is open again."
+    if task.status == "in_progress":
+        return f"{said} Record when it is done.", _task(project, task, "complete", agent)
+    return said, _task(project, task, "start", agent)
+
+
+def _task(project: Project, task: Task, verb: str, agent: str) -> str:
+    return command(project, "task", verb, task.id, agent=agent)
 
 
 def _next_checkpoint(step: Step) -> str:
@@ -213,8 +240,9 @@ def cautions(project: Project, step: Step | None, agent: str, *, direct: bool) -
     """What speaks against going on at the step without a second look."""
     if step is None or project.archived is not None:
         return []
+    stuck = _stuck(project, step)
     hand_over = Offer("hand to the orchestrator", command(project, "resume"))
-    found = _unfinished(project, step, (hand_over,) if direct else ())
+    found = stuck + _unfinished(project, step, (hand_over,) if direct else ())
     if is_done(step):
         return found
     owner = step_agent(project, step)
@@ -229,6 +257,20 @@ def cautions(project: Project, step: Step | None, agent: str, *, direct: bool) -
             Caution(f"{step.sub_step} is not among the checkpoints of step {step.key} ({known}).")
         )
     return found
+
+
+def _stuck(project: Project, step: Step) -> list[Caution]:
+    """That the step is paused by blockers, with what is free; at last, that everything is."""
+    paused = paused_steps(project)
+    if is_escalated(project):
+        shows = Offer("see what is in the way", command(project, "resume", "--only", "blockers"))
+        text = "Every phase that remains is blocked: a person has to decide how to go on."
+        return [Caution(text, (shows,))]
+    if step not in paused:
+        return []
+    free = next((s for s in project.steps.values() if not is_done(s) and s not in paused), None)
+    offers = (Offer(f"go on with step {free.key}", _resume(project, free)),) if free else ()
+    return [Caution(f"{_capital(titled(step))} is paused by a blocker.", offers)]
 
 
 def _unfinished(project: Project, step: Step, hand_over: tuple[Offer, ...]) -> list[Caution]:

@@ -65,6 +65,22 @@ def texts(values: Sequence[str]) -> list[Node]:
     return [text(value) for value in values]
 
 
+def flow(node: Node) -> Written:
+    """Any node on one line."""
+    if isinstance(node, Written):
+        return text(_folded(node)) if "\n" in node else node
+    if isinstance(node, Mapping):
+        inner = ", ".join(f"{name(key)}: {flow(each)}" for key, each in node.items())
+        return Written(f"{{{inner}}}")
+    return Written(f"[{', '.join(map(flow, node))}]")
+
+
+def _folded(block: Written) -> str:
+    """What a literal block means."""
+    mark, _, rest = block.partition("\n")
+    return rest if mark == "|-" else f"{rest}\n"
+
+
 def mapping(entries: Mapping[str, Node]) -> list[str]:
     """The lines of a block mapping."""
     lines: list[str] = []

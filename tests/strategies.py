@@ -273,6 +273,7 @@ _OWN: dict[tuple[type[e.Event], str], SearchStrategy[Any]] = {
     (e.TaskCounted, "total"): _SMALL,
     (e.TaskCounted, "done"): _SMALL,
     (e.BlockerRaised, "workaround"): WORDS,
+    (e.ContextNoted, "contains"): WORDS,
 }
 
 #: The field that names the new thing, and the form of its id.

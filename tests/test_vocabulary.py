@@ -156,7 +156,7 @@ EVERY: tuple[e.Event, ...] = (
     e.QuestionDeferred("OQ-001", "after step 4"),
     e.QuestionResolved("OQ-001", "the platform team"),
     e.NextActionSet("Mend the subnet.\nThen retry.", "worker-abc"),
-    e.ContextNoted("next_step", "ask for quota", "2", "docs/quota.md"),
+    e.ContextNoted("next_step", "ask for quota", "2", "docs/quota.md", "quota ="),
     e.DriftReverted("STATE.md", ".passdown/lost/STATE.md.2"),
     e.LeaseAcquired("01980000-0000-7000-8000-000000000001", "2", "worker-abc", 60),
     e.LeaseRenewed("01980000-0000-7000-8000-000000000001", "2"),
@@ -246,15 +246,16 @@ ALLOWED = {
 PURE = (
     *("journal/events/*", "journal/rules/*", "journal/state/*"),
     *("journal/entities", "journal/payload", "journal/record"),
+    *("journal/blocking", "journal/supervision"),
     *(
         "projections/session_state/document",
         "projections/session_state/reading",
         "projections/session_state/rendering",
         "projections/leftovers",
-        "projections/state_md",
+        "projections/state_md/*",
         "projections/handoff",
     ),
-    *("projections/markdown", "projections/yaml"),
+    *("projections/markdown", "projections/yaml", "projections/plans", "projections/remains"),
 )
 WORLD = {
     "fcntl",

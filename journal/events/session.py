@@ -127,3 +127,5 @@ class ContextNoted(Event, frozen=True):
     text: Text
     step: str = ""
     file: str = ""
+    #: A symbol or text that the file has, for as long as what was noted holds.
+    contains: str = ""

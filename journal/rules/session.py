@@ -150,9 +150,10 @@ def _next_action_set(p: Project, x: e.NextActionSet, by: By) -> list[e.Event]:
 
 def _context_noted(p: Project, x: e.ContextNoted, by: By) -> list[e.Event]:
     x = replace(x, step=step_or_current(p, x.step))
-    known = any(
-        (c.kind, c.text, c.step, c.file) == (x.kind, x.text, x.step, x.file) for c in p.context
-    )
+    if x.contains and not x.file:
+        raise Invalid(f"in which file is {x.contains[:60]!r}? name it with --file")
+    said = (x.kind, x.text, x.step, x.file, x.contains)
+    known = any((c.kind, c.text, c.step, c.file, c.contains) == said for c in p.context)
     return [] if known else [x]
 
 

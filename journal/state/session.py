@@ -49,7 +49,9 @@ def _session_started(p: Project, x: e.SessionStarted, r: Record) -> None:
 
 def _session_resumed(p: Project, x: e.SessionResumed, r: Record) -> None:
     if session := p.sessions.get(x.session):
-        p.sessions[x.session] = replace(session, status="active", ended=None, heartbeat=r.time)
+        p.sessions[x.session] = replace(
+            session, status="active", ended=None, heartbeat=r.time, progress=r.at
+        )
     _fired(p, x.hook, r)
 
 
@@ -103,7 +105,7 @@ def _next_action_set(p: Project, x: e.NextActionSet, r: Record) -> None:
 
 
 def _context_noted(p: Project, x: e.ContextNoted, r: Record) -> None:
-    p.context.append(Context(x.kind, x.text, r.time, x.step, x.file, session_of(p, r)))
+    p.context.append(Context(x.kind, x.text, r.time, x.step, x.file, session_of(p, r), x.contains))
 
 
 FOLDS: Folds = {

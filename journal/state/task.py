@@ -51,6 +51,7 @@ def _assign(p: Project, task: str, status: TaskStatus, agent: str, r: Record) ->
             agent=agent or r.actor or known.agent,
             session=session_of(p, r),
             assigned=r.time,
+            interrupted=None,
         )
 
 
@@ -82,7 +83,13 @@ def _task_unblocked(p: Project, x: e.TaskUnblocked, r: Record) -> None:
 def _task_reset(p: Project, x: e.TaskReset, r: Record) -> None:
     if task := p.tasks.get(x.task):
         p.tasks[x.task] = replace(
-            task, status="open", agent="", session=None, assigned=None, completed=None
+            task,
+            status="open",
+            agent="",
+            session=None,
+            assigned=None,
+            completed=None,
+            interrupted=r.time if task.status == "in_progress" else task.interrupted,
         )
 
 

@@ -53,6 +53,8 @@ class Brief(Struct, frozen=True):
     #: From here on the other topics, in the order of their worth; in each the newest comes first.
     offers: tuple[Offer, ...] = ()
     warnings: tuple[Caution, ...] = ()
+    #: What the last session left behind and is not as it was left, by its file.
+    mismatches: tuple[Item, ...] = ()
     findings: tuple[Item, ...] = ()
     blockers: tuple[Item, ...] = ()
     errors: tuple[Item, ...] = ()

@@ -8,10 +8,14 @@ from journal.entities import Decision, Project, Session, Step, active_blockers, 
 from journal.rules.names import find_step
 from projections.brief.brief import FOLDER, STATE, Brief, Item, Reading
 from projections.limits import CHARACTERS_PER_TOKEN
+from projections.plans import PlanFiles, plan_files
 from projections.position import ahead, chosen, is_done, keyed
 from projections.position import next_action as next_said
 from projections.protocol import Offer, advise, cautions, command
 from projections.values import as_text
+
+#: Where plans are, if the settings do not say otherwise.
+PLAN_FILES = PlanFiles()
 
 
 def compose(
@@ -21,16 +25,19 @@ def compose(
     agent: str = "",
     sizes: Mapping[str, int] | None = None,
     drift: tuple[Item, ...] = (),
+    mismatches: tuple[Item, ...] = (),
+    plans: PlanFiles = PLAN_FILES,
 ) -> Brief:
     """The brief for a step, or for where the project stands.
 
-    `sizes` has the files that exist, with their bytes; `drift` those that are not as written.
+    `sizes` has the files that exist, with their bytes; `drift` those that are not as written, and
+    `mismatches` what is not as the last session left it.
     """
     at = find_step(project, step) if step else ahead(project)
     if project.archived is not None:
         at = None
     advice = advise(project, at, agent)
-    load, missing, used = _reading(project, at, sizes or {})
+    load, missing, used = _reading(project, at, sizes or {}, plans)
     return Brief(
         project=project.slug,
         title=project.title or project.slug,
@@ -48,6 +55,7 @@ def compose(
         left_out=dict(project.beyond),
         offers=advice.offers,
         warnings=tuple(cautions(project, at, agent, direct=bool(step))),
+        mismatches=mismatches,
         findings=_findings(project),
         blockers=_blockers(project),
         errors=_errors(project),
@@ -74,9 +82,13 @@ def fresh(project: str, near: tuple[str, ...] = ()) -> Brief:
 # -- the parts -------------------------------------------------------------------------------
 
 
-def named_files(project: Project) -> set[str]:
+def named_files(project: Project, plans: PlanFiles = PLAN_FILES) -> set[str]:
     """Every file that the brief of any step may send its reader to."""
-    return {path for step in project.steps.values() for path in _budget(project, step)}
+    return {
+        path
+        for step in project.steps.values()
+        for path in (*_budget(project, step), *plan_files(project, step, plans))
+    }
 
 
 def _budget(project: Project, step: Step) -> list[str]:
@@ -85,7 +97,7 @@ def _budget(project: Project, step: Step) -> list[str]:
 
 
 def _reading(
-    project: Project, step: Step | None, sizes: Mapping[str, int]
+    project: Project, step: Step | None, sizes: Mapping[str, int], plans: PlanFiles
 ) -> tuple[tuple[Reading, ...], tuple[str, ...], tuple[str, ...]]:
     """What to read at the start of a step, what of that is missing, and what was read before.
 
@@ -99,7 +111,7 @@ def _reading(
     state, *named = [path for path in _budget(project, step) if path not in known] or [""]
     load = tuple(
         Reading(path, math.ceil(sizes[path] / CHARACTERS_PER_TOKEN))
-        for path in (state, *named)
+        for path in (state, *named, *plan_files(project, step, plans))
         if path in sizes
     )
     return load, tuple(path for path in named if path not in sizes), used

@@ -62,6 +62,7 @@ TOPICS: dict[str, Topic] = {
         Topic("texts", "In full", "texts of the top cut short", _item, _id, True),
         Topic("offers", "Or instead", "offers", _offer, lambda offer: clip(offer.command), True),
         Topic("warnings", "Warnings", "warnings", _warning, lambda said: clip(said.text), True),
+        Topic("mismatches", "Not as it was left", "things not as left", _item, _id, True),
         Topic("findings", "Open must-fix findings", "must-fix findings", _item, _id, True),
         Topic("blockers", "Active blockers", "blockers", _item, _id, True),
         Topic("errors", "Unresolved errors", "errors", _item, _id, True),

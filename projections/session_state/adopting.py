@@ -6,30 +6,21 @@ to nothing, and a file that an old agent wrote over comes to what that agent cha
 can say is kept as a leftover, at its place in the file.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import TypeVar
-
-import msgspec
-
 from journal import events as e
 from journal.digest import sha256
 from journal.errors import Invalid, quoted
 from journal.request import Request
 from journal.state import Project, step_order
 from journal.workflows import load
-from projections.leftovers import Object, differences, digest, same
+from projections.draft import Draft, moment_of
+from projections.leftovers import Object, Places, digest, kept, remaining
 from projections.session_state import changes
 from projections.session_state.changes import plan_step
-from projections.session_state.draft import Draft, moment_of
 from projections.session_state.reading import Source, read
 from projections.session_state.rendering import NAME, form, own
 
-Kept = TypeVar("Kept", e.Leftover, e.Original)
-
 #: Parts of the document that are no fact of their own.
 ASIDE = frozenset(("schema_version", "updated", "_passdown"))
-#: One event keeps so many bytes of leftovers at the most.
-_CHUNK = 400_000
 
 
 def adopt_bytes(
@@ -110,7 +101,8 @@ def _adopt(
     current = project.current
     if theirs["current_step"] != before["current_step"] or not project.version:
         current = changes.current(draft.project, theirs["current_step"])
-    left = list(_leftovers(draft.project, before, theirs, removals, not project.version))
+    fresh = not project.version
+    left = _left(draft.project, before, theirs, removals, fresh)
     known = {(each.path, digest(each.value)) for each in project.originals}
     originals = [x for x in source.originals if (x.path, digest(x.value)) not in known]
     if not project.version:  # later ones are the times of what is recorded
@@ -120,10 +112,20 @@ def _adopt(
     adopted = e.ProjectAdopted(path, content_digest, source.version, current)
     draft.add(adopted, must=True)
     # That the adoption is of another step than the one started last may show in the file too.
-    left = list(_leftovers(draft.project, before, theirs, removals, not project.version))
-    for event in _kept(left, originals):
+    left = _left(draft.project, before, theirs, removals, fresh)
+    for event in kept(NAME, left, originals):
         draft.add(event, must=True)
     return draft
+
+
+def _left(
+    project: Project, before: Object, theirs: Object, removals: bool, fresh: bool
+) -> list[e.Leftover]:
+    """Where the file would not come out again as it is, although it says something of its own."""
+    # What came to the findings and what left them are events; a whole list would hide later ones.
+    told = ASIDE if fresh else ASIDE | {"open_findings"}
+    places = Places(own(project), form(project), before, theirs, told, ("decision_log",))
+    return list(remaining(places, removals, fresh))
 
 
 # -- opening ---------------------------------------------------------------------------------
@@ -144,87 +146,3 @@ def _opening(source: Source, title: str) -> e.ProjectOpened:
     return e.ProjectOpened(
         title or name or "untitled", "apex", plans, template.policy, title and name, branch
     )
-
-
-# -- what no event says ----------------------------------------------------------------------
-
-
-def _leftovers(
-    project: Project, before: Object, theirs: Object, removals: bool, fresh: bool
-) -> Iterator[e.Leftover]:
-    """Where the file would not come out again as it is, although it says something of its own."""
-    alone, shown = own(project), form(project)
-    if fresh:
-        places = differences(alone, theirs, whole=("decision_log",))
-    else:
-        places = differences(before, theirs, whole=("decision_log",))
-    told: set[tuple[str, ...]] = set()
-    for place in places:
-        gone = not place.file or place.file[0] in ("", None, [], {})
-        if place.path[0] in ASIDE or (gone and not (removals or fresh)):
-            continue
-        if not fresh and place.path == ("open_findings",):
-            continue  # what came and what left are events; a whole list would hide later ones
-        path = _root(alone, place.path)
-        file = place.file if path == place.path else _at(theirs, path) or ()
-        now, rendered = _at(shown, path), _at(alone, path)
-        joined = not fresh and _joined(_at(before, path), file, now)
-        if path in told or joined or (now is not None and _alike(now, file)):
-            continue
-        told.add(path)
-        yield e.Leftover(path, digest(rendered[0]) if rendered else "", file)
-
-
-def _root(document: Object, path: tuple[str, ...]) -> tuple[str, ...]:
-    """The beginning of a path up to where the document has nothing of it."""
-    for length in range(1, len(path)):
-        if not _at(document, path[:length]):
-            return path[:length]
-    return path
-
-
-def _at(document: Object, path: Sequence[str]) -> tuple[e.Json, ...] | None:
-    """The one value at a place, or none; None if there is no such place at all."""
-    parent: e.Json = document
-    for key in path[:-1]:
-        parent = parent.get(key) if isinstance(parent, dict) else None
-    if not isinstance(parent, dict):
-        return None
-    return (parent[path[-1]],) if path[-1] in parent else ()
-
-
-def _joined(
-    base: tuple[e.Json, ...] | None, file: tuple[e.Json, ...], now: tuple[e.Json, ...] | None
-) -> bool:
-    """Whether a list has what came to the file's and not what left it, whatever else it has."""
-    match base, file, now:
-        case (list(old),), (list(new),), (list(found),):
-            came, left = [x for x in new if x not in old], [x for x in old if x not in new]
-            return all(x in found for x in came) and not any(x in found for x in left)
-    return False
-
-
-def _alike(one: tuple[e.Json, ...], other: tuple[e.Json, ...]) -> bool:
-    return same(list(one), list(other))
-
-
-def _kept(
-    leftovers: Sequence[e.Leftover], originals: Sequence[e.Original]
-) -> Iterator[e.LeftoversKept]:
-    """As many events as it takes to keep all of it."""
-    yield from (e.LeftoversKept(NAME, part, ()) for part in _parts(leftovers))
-    yield from (e.LeftoversKept(NAME, (), part) for part in _parts(originals))
-
-
-def _parts(things: Sequence[Kept]) -> Iterator[tuple[Kept, ...]]:
-    part: list[Kept] = []
-    size = 0
-    for thing in things:
-        length = len(msgspec.json.encode(thing))
-        if part and size + length > _CHUNK:
-            yield tuple(part)
-            part, size = [], 0
-        part.append(thing)
-        size += length
-    if part:
-        yield tuple(part)

@@ -9,9 +9,9 @@ from journal import events as e
 from journal.entities import Step
 from journal.state import Project
 from journal.workflows import Workflow, load
+from projections.draft import Draft, moment_of
 from projections.leftovers import Object, digest, same
 from projections.session_state.document import APEX
-from projections.session_state.draft import Draft, moment_of
 from projections.session_state.reading import Source, is_resolved, title_of
 from projections.session_state.rendering import form, step_entry
 

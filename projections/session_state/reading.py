@@ -43,6 +43,11 @@ class Source(Struct):
     originals: list[Original] = []
     warnings: list[str] = []
 
+    @property
+    def name(self) -> str:
+        """What the file calls its project."""
+        return str(self.document["project"])
+
     def keep(self, path: tuple[str, ...], value: Json, why: str = "") -> None:
         """Keep a value that has no place in the document."""
         self.originals.append(Original(path, value))
