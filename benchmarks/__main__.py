@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import journal
-from benchmarks import appending, large, loading, peers, processes, replaying, starting
+from benchmarks import appending, large, loading, peers, processes, replaying, searching, starting
 from benchmarks.comparison import Comparison, Subject, Timing, compare, run
 from benchmarks.machine import describe
 from benchmarks.report import Report, as_json, as_markdown, as_table, write_page
@@ -18,6 +18,7 @@ SUBJECTS: tuple[Subject, ...] = (
     replaying,
     loading,
     large,
+    searching,
     processes,
     starting,
 )

@@ -4,7 +4,7 @@ Fields are added, never renamed or taken away.
 """
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from msgspec import Struct
 
@@ -31,6 +31,21 @@ class RecordAnswer(Struct, frozen=True):
     hash: str
 
 
+class BlockerAnswer(Struct, frozen=True):
+    """What an active blocker keeps from going on, or what is free again once it is not.
+
+    `escalated` means that nothing at all can go on, and a person is needed; `resume` are the
+    commands by which work goes on with what is free.
+    """
+
+    blocker: str
+    status: Literal["active", "bypassed", "resolved"]
+    tasks: list[str]
+    steps: list[str]
+    escalated: bool
+    resume: list[str]
+
+
 class Recorded(Struct, frozen=True):
     """What a recording command did. `repeated`: the id was known and nothing was added."""
 
@@ -42,6 +57,8 @@ class Recorded(Struct, frozen=True):
     synced: bool | None
     files: list[FileState]
     warnings: list[str]
+    #: Where a blocker was raised, bypassed or resolved, or tasks of it changed.
+    blockers: list[BlockerAnswer]
 
 
 class ProjectAnswer(Struct, frozen=True):
@@ -89,6 +106,8 @@ class Synced(Struct, frozen=True):
 
     ok: bool
     projects: dict[str, list[FileState]]
+    #: The tables, where `passdown tables` has made any.
+    tables: FileState | None = None
 
 
 class JournalAnswer(Struct, frozen=True):
@@ -105,6 +124,8 @@ class Verified(Struct, frozen=True):
     ok: bool
     journal: JournalAnswer
     projects: dict[str, list[FileState]]
+    #: The tables, where `passdown tables` has made any.
+    tables: FileState | None = None
 
 
 class SalvagedAnswer(Struct, frozen=True):

@@ -7,7 +7,7 @@ import typer
 from cli import exits, options, output
 from cli.answers import JournalAnswer, Rebuilt, SalvagedAnswer, Synced, Verified, answers
 from cli.progress import progress
-from cli.recording import opened
+from cli.recording import inspect_tables, keep_tables, opened
 from journal import Handle, Journal
 from journal import workspace as places
 from journal.audit import audit
@@ -33,8 +33,10 @@ def sync_files(project: options.Project = "", as_json: options.AsJson = False) -
     Example: passdown sync
     """
     with opened() as (workspace, journal):
-        found = {each.slug: sync(workspace, each) for each in _asked(journal, project)}
-    return _report(found, as_json)
+        handles = _asked(journal, project)
+        found = {each.slug: sync(workspace, each) for each in handles}
+        tables = keep_tables(workspace, handles, whole=not project)
+    return _report(found, tables, as_json)
 
 
 def _asked(journal: Journal, project: str) -> list[Handle]:
@@ -42,12 +44,13 @@ def _asked(journal: Journal, project: str) -> list[Handle]:
     return [journal.project(slug) for slug in ([project] if project else journal.projects())]
 
 
-def _report(found: dict[str, list[FileState]], as_json: bool) -> int:
+def _report(found: dict[str, list[FileState]], tables: list[FileState], as_json: bool) -> int:
     """What was done to each file; it is well if no file has a problem left."""
-    well = all(file.well for files in found.values() for file in files)
+    every = (*found.values(), tables)
+    well = all(file.well for files in every for file in files)
     if as_json:
-        output.document(Synced(well, found))
-    for files in found.values():
+        output.document(Synced(well, found, next(iter(tables), None)))
+    for files in every:
         for file in files:
             if not as_json:
                 done = f"{file.status}, written" if file.written else file.status
@@ -67,31 +70,35 @@ def verify(project: options.Project = "", as_json: options.AsJson = False) -> in
     with opened() as (workspace, journal):
         flaws = _flaws(journal)
         files: dict[str, list[FileState]] = {}
+        tables: list[FileState] = []
         try:
-            for handle in _asked(journal, project):
+            handles = _asked(journal, project)
+            for handle in handles:
                 files[handle.slug] = inspect(workspace, handle)
+            tables = inspect_tables(workspace, handles, whole=not project)
         except JournalError as error:
             if not flaws:
                 flaws.append(Flaw(str(error)))
         versions = {} if flaws else {slug: journal.project(slug).state.version for slug in files}
-    well = not flaws and all(_is_fresh(one) for each in files.values() for one in each)
+    every = [one for each in (*files.values(), tables) for one in each]
+    well = not flaws and all(map(_is_fresh, every))
     if as_json:
-        output.document(Verified(well, JournalAnswer(not flaws, versions, flaws), files))
+        of_journal = JournalAnswer(not flaws, versions, flaws)
+        output.document(Verified(well, of_journal, files, next(iter(tables), None)))
     else:
         _show_journal(flaws, versions)
-        for each in files.values():
-            for file in each:
-                output.line(f"{file.path}: {file.status}")
+        for file in every:
+            output.line(f"{file.path}: {file.status}")
     if flaws:
         output.note(
             "the journal is damaged; `passdown recover --journal` keeps every record before the "
             f"damage: {_sum(salvage(workspace.folder))}"
         )
-    elif any(one.status in ("missing", "corrupt", "stale") for x in files.values() for one in x):
+    elif any(file.status in ("missing", "corrupt", "stale") for file in every):
         output.note(
             "not every file is fresh; `passdown recover` restores what is missing, corrupt or stale"
         )
-    for problem in [file.problem for each in files.values() for file in each if file.problem]:
+    for problem in [file.problem for file in every if file.problem]:
         output.note(problem)
     return exits.OK if well else exits.NOT_WELL
 
@@ -137,11 +144,13 @@ def recover(
     if journal:
         return _recover_journal(workspace, actor or None, as_json)
     with Journal.open(workspace.folder) as opened_journal:
+        handles = _asked(opened_journal, project)
         found = {
             each.slug: sync(workspace, each, recover=True, revert=drifted, actor=actor or None)
-            for each in _asked(opened_journal, project)
+            for each in handles
         }
-    return _report(found, as_json)
+        tables = keep_tables(workspace, handles, whole=not project, thorough=True)
+    return _report(found, tables, as_json)
 
 
 def _recover_journal(workspace: Workspace, actor: str | None, as_json: bool) -> int:

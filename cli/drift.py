@@ -6,7 +6,7 @@ import typer
 
 from cli import exits, options, output
 from cli.answers import ChangeAnswer, DriftAnswer, answers
-from cli.recording import chosen, opened
+from cli.recording import chosen, keep_tables, opened
 from cli.screen import Cell, table
 from journal.errors import Invalid
 from journal.events import Json
@@ -41,15 +41,16 @@ def drift(
     with opened() as (workspace, journal):
         handle = chosen(journal, project)
         found = drifts(workspace, handle)
-        files = []
+        files, tables = [], []
         if adopt or revert:
             files = sync(workspace, handle, adopt=adopt, revert=revert, actor=actor or None)
+            tables = keep_tables(workspace, [handle])
     changes = [
         ChangeAnswer(each.path, change.where, change.was, change.now)
         for each in found
         for change in each.changes
     ]
-    problems = [file.problem for file in files if file.problem]
+    problems = [file.problem for file in (*files, *tables) if file.problem]
     left = found if not (adopt or revert) else problems
     answer = DriftAnswer(handle.slug, [each.path for each in found], changes, files)
     if as_json:

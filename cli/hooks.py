@@ -272,6 +272,7 @@ def _keep_files(workspace: Workspace, slug: str) -> None:
     import signal
 
     from cli.briefing import make_ready
+    from cli.recording import keep_tables
     from projections.files import sync
 
     def too_long(*_: object) -> NoReturn:
@@ -282,6 +283,7 @@ def _keep_files(workspace: Workspace, slug: str) -> None:
     with Journal.open(workspace.folder) as journal:
         handle = journal.project(slug)
         sync(workspace, handle)
+        keep_tables(workspace, [handle])
         make_ready(workspace, handle)
 
 

@@ -24,7 +24,12 @@ def mcp(project: options.Project = "") -> None:
         raise Invalid(
             "the MCP server needs a package that is not installed; pip install 'passdown[mcp]'"
         )
+    from anyio import BrokenResourceError, ClosedResourceError
+
     from cli.server import server
 
     output.deliver()
-    server(project).run()
+    try:
+        server(project).run()
+    except* (BrokenPipeError, BrokenResourceError, ClosedResourceError):
+        output.abandon()  # the host has gone

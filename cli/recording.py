@@ -12,7 +12,7 @@ import typer
 from msgspec import Struct
 
 from cli import options, output
-from cli.answers import Recorded, answers
+from cli.answers import BlockerAnswer, Recorded, answers
 from cli.describe import describe
 from cli.document import record_data
 from cli.progress import progress
@@ -78,6 +78,9 @@ class Asked:
         self.as_json = as_json
         self.lease = lease or None
 
+
+#: Named here as well: without tables no command is to import what makes them.
+_TABLES = "tables.db"
 
 _SHARED = inspect.signature(Asked).parameters
 
@@ -156,7 +159,7 @@ def keep_files(workspace: Workspace, handle: Handle) -> Upkeep:
     """
     try:
         with timed("synced", project=handle.slug):
-            files = tuple(sync(workspace, handle))
+            files = (*sync(workspace, handle), *keep_tables(workspace, [handle]))
             _make_ready(workspace, handle)
     except (PassdownError, OSError, KeyboardInterrupt) as error:
         said = str(error) or "interrupted"
@@ -167,6 +170,28 @@ def keep_files(workspace: Workspace, handle: Handle) -> Upkeep:
         return Upkeep(False, (), (f"{output.defect(error)}; `passdown sync --debug` shows where",))
     problems = tuple(file.problem for file in files if file.problem)
     return Upkeep(all(file.well for file in files), files, problems)
+
+
+def keep_tables(
+    workspace: Workspace, handles: Sequence[Handle], *, whole: bool = False, thorough: bool = False
+) -> list[FileState]:
+    """Bring the tables up to date, where `passdown tables` has made any; see `tables.keep`."""
+    if not os.path.lexists(workspace.folder / _TABLES):
+        return []
+    from projections import tables
+
+    return [tables.keep(workspace, handles, whole=whole, thorough=thorough)]
+
+
+def inspect_tables(
+    workspace: Workspace, handles: Sequence[Handle], *, whole: bool = False
+) -> list[FileState]:
+    """How the tables stand, where there are any."""
+    if not os.path.lexists(workspace.folder / _TABLES):
+        return []
+    from projections import tables
+
+    return [tables.inspect(workspace, handles, whole=whole)]
 
 
 def _make_ready(workspace: Workspace, handle: Handle) -> None:
@@ -185,7 +210,7 @@ def _finish(
     upkeep = Upkeep() if asked.no_sync else keep_files(workspace, handle)
     problems = [*done.cautions, *upkeep.problems]
     try:
-        _answer(asked, done, upkeep, problems)
+        _answer(asked, done, upkeep, problems, _blockers(handle, done))
         if then is not None and not asked.as_json:
             output.line()
             output.raw(then(handle.state))
@@ -199,14 +224,42 @@ def _finish(
         problems.append(f"recorded as version {done.version}, and {output.defect(error)}")
     for file in upkeep.files:
         if file.status == "corrupt" and file.written:
-            output.note(f"{file.path} was corrupt and is restored; its bytes are in {file.kept}")
+            where = f"; its bytes are in {file.kept}" if file.kept else ""
+            output.note(f"{file.path} was corrupt and is restored{where}")
     for problem in problems:
         output.note(problem)
 
 
-def _answer(asked: Asked, done: Appended, upkeep: Upkeep, problems: list[str]) -> None:
+def _blockers(handle: Handle, done: Appended) -> list[tuple[BlockerAnswer, str]]:
+    """What came of blockers, where the request was about any, as data and in words."""
+    if not any(record.type in _BLOCKING for record in done.records):
+        return []
+    from cli.blockers import outcomes, said
+
+    state = handle.state
+    events = [decode(record.type, record.data) for record in done.records]
+    return [(outcome, said(state, outcome)) for outcome in outcomes(state, events)]
+
+
+#: The events that may block something, or free it.
+_BLOCKING = (
+    *("blocker.raised", "blocker.bypassed", "blocker.resolved"),
+    *("task.blocked", "task.unblocked"),
+)
+
+
+def _answer(
+    asked: Asked,
+    done: Appended,
+    upkeep: Upkeep,
+    problems: list[str],
+    blockers: list[tuple[BlockerAnswer, str]],
+) -> None:
     if not asked.as_json:
-        return _tell(done)
+        _tell(done)
+        for sentence in (words for _, words in blockers if words):
+            output.line(f"  {sentence}")
+        return None
     return output.document(
         Recorded(
             done.project,
@@ -216,6 +269,7 @@ def _answer(asked: Asked, done: Appended, upkeep: Upkeep, problems: list[str]) -
             upkeep.synced,
             list(upkeep.files),
             problems,
+            [outcome for outcome, _ in blockers],
         )
     )
 

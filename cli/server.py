@@ -7,7 +7,6 @@ have been restored from a backup since the last one.
 import functools
 import json
 import os
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Annotated, Any, Literal, ParamSpec, TypeVar, get_args, get_origin
@@ -15,8 +14,9 @@ from typing import Annotated, Any, Literal, ParamSpec, TypeVar, get_args, get_or
 import msgspec
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
-from mcp_types import Resource, Tool, ToolAnnotations
-from pydantic import Field
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS, Resource, Tool, ToolAnnotations
+from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
 import passdown
@@ -31,10 +31,11 @@ from journal.errors import PassdownError
 from journal.events import VOCABULARY
 from journal.payload import parse
 from journal.record import Record
-from journal.search import search as search_records
 from journal.workspace import Workspace
 from projections.dialect import DIALECTS
 from projections.limits import BUDGET, LEAST
+from projections.tables import Hit
+from projections.tables import search as search_tables
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -46,6 +47,9 @@ What = Literal[
 ]  # fmt: skip
 _COUNTED = {*get_args(What)} - {"overview", "tokens"}
 Limit = Annotated[int, Field(ge=1, le=500)]
+Version = Annotated[int, Field(ge=0, le=2**63 - 1)]
+#: No answer fills an agent's context with more tokens than this.
+_MOST = 20_000
 Words = tuple[str, ...]
 _EVENTS = "passdown://events"
 _READS = ToolAnnotations(read_only_hint=True)
@@ -73,6 +77,9 @@ All others: {_EVENTS}. With `id`, the same call again adds nothing."""
 
 
 class Event(TypedDict):
+    # Who did it and in which session is said of all events: here it would be lost.
+    __pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[misc]
+
     type: str
     data: dict[str, Any]
 
@@ -159,12 +166,13 @@ def server(project: str = "") -> MCPServer[None]:
         step: str = "",
         agent: str = "",
         session: Annotated[str, Field(description="Begin this session, on record.")] = "",
-        budget: Annotated[int, Field(ge=LEAST, description="The most tokens.")] = BUDGET,
+        budget: Annotated[int, Field(ge=LEAST, le=_MOST, description="The most tokens.")] = BUDGET,
         only: Annotated[Words, Field(description="Topics that were left out.")] = (),
     ) -> Resumed:
         """Where to go on: position, next action, what must not be missed, what was decided."""
-        limit = None if only and budget == BUDGET else budget
-        brief, text = answer(Asked(project, step, agent, session, limit, only))
+        if session:
+            agent = agent or os.environ.get("PASSDOWN_ACTOR", "")
+        brief, text = answer(Asked(project, step, agent, session, budget, only))
         return {"project": brief.project, "version": brief.version, "brief": text}
 
     @made.tool(description=_RECORD, annotations=_ADDS)
@@ -205,7 +213,8 @@ def server(project: str = "") -> MCPServer[None]:
         what: What = "overview",
         project: str = project,
         limit: Limit = 20,
-        at: Annotated[int, Field(ge=0, description="As of this version; 0 is now.")] = 0,
+        skip: Annotated[int, Field(ge=0, description="So many of the newest.")] = 0,
+        at: Annotated[Version, Field(description="As of this version; 0 is now.")] = 0,
     ) -> State:
         """The state as data: an overview with counts, or the newest things of one kind."""
         with _at(project) as (_, handle):
@@ -216,7 +225,7 @@ def server(project: str = "") -> MCPServer[None]:
         elif what in ("steps", "tokens"):
             items, left = whole[what], 0
         else:
-            items, left = _newest(whole[what], limit)
+            items, left = _newest(whole[what], skip, limit)
         return {"project": found.slug, "version": found.version, "items": items, "left_out": left}
 
     @made.tool(annotations=_READS)
@@ -227,7 +236,7 @@ def server(project: str = "") -> MCPServer[None]:
         actor: str = "",
         step: str = "",
         session: str = "",
-        upto: Annotated[int, Field(ge=0, description="Not after this version.")] = 0,
+        upto: Annotated[Version, Field(description="Not after this version.")] = 0,
         limit: Limit = 20,
     ) -> History:
         """What happened, the newest first."""
@@ -240,10 +249,10 @@ def server(project: str = "") -> MCPServer[None]:
     @made.tool(annotations=_READS)
     @_told
     def search(words: str, project: str = project, limit: Limit = 20) -> Found:
-        """What was ever recorded with all of these words in it, the newest first."""
-        with _at(project) as (_, handle):
-            hits = deque(search_records(handle.records(), words), maxlen=limit)
-            lines = [_line(record) for record in reversed(hits)]
+        """What has all of these words in it, the best match first: decisions, findings, notes, …"""
+        with opened() as (workspace, journal):
+            handle = chosen(journal, project, "as `project`")
+            lines = list(map(_line, search_tables(workspace, journal, words, handle.slug, limit)))
             return {"project": handle.slug, "version": handle.version, "lines": lines}
 
     @made.resource(_EVENTS, name="events", mime_type="text/plain")
@@ -265,8 +274,11 @@ def server(project: str = "") -> MCPServer[None]:
     @made.prompt()
     def handoff(project: str = project) -> str:
         """Take a project over from whoever worked on it last."""
-        with _at(project) as (_, handle):
-            text = DIALECTS["handoff"].render(handle.state).decode()
+        try:
+            with _at(project) as (_, handle):
+                text = DIALECTS["handoff"].render(handle.state).decode()
+        except PassdownError as error:
+            raise MCPError(INVALID_PARAMS, str(error)) from error
         return (
             f"You take over the project {handle.slug}. This is its handoff note. Call `resume`, do "
             f"what it says, and record what you do as it happens.\n\n{text}"
@@ -283,7 +295,7 @@ def _told(tool: Callable[P, T]) -> Callable[P, T]:
         try:
             return tool(*args, **kwargs)
         except (PassdownError, OSError) as error:
-            raise ToolError(str(error)) from error
+            raise ToolError(output.plain(str(error))) from error
         except Exception as error:  # the last resort, as in cli.app
             raise ToolError(output.defect(error)) from error
 
@@ -305,17 +317,17 @@ def _overview(whole: dict[str, Any]) -> Any:
     }
 
 
-def _newest(things: Mapping[str, Any] | list[Any], limit: int) -> tuple[list[Any], int]:
+def _newest(things: Mapping[str, Any] | list[Any], skip: int, limit: int) -> tuple[list[Any], int]:
     """The newest, each with its id, and how many older ones there are."""
     if isinstance(things, Mapping):
         things = [{"id": id, **thing} for id, thing in things.items()]
-    return things[: -limit - 1 : -1], max(len(things) - limit, 0)
+    older = things[::-1][skip:]
+    return older[:limit], max(len(older) - limit, 0)
 
 
-def _line(record: Record) -> str:
-    told = _entry(record)
-    who = f" by {told['actor']}" if told["actor"] else ""
-    return f"v{told['version']} {told['at']} {told['type']}{who}: {told['says']}"
+def _line(hit: Hit) -> str:
+    told = (hit.kind, hit.item, f"({hit.status})" if hit.status else "", hit.at)
+    return f"{' '.join(filter(None, told))}: {hit.snippet}"
 
 
 def _entry(record: Record) -> Entry:

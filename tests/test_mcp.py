@@ -178,8 +178,10 @@ def test_a_shift(shop: Path) -> None:
         assert len((await call(of, "history", types=["step.*"]))["entries"]) == 1
         assert (await call(of, "history", upto=4))["entries"][0]["version"] == 4
         [line] = (await call(of, "search", words="VAULT open"))["lines"]
-        assert line.startswith("v5 ")
+        assert line.startswith("finding F001 (open) ")
+        assert line.endswith(": Vault open")
         assert (await call(of, "search", words="title"))["lines"] == []
+        assert "no words" in await refused(of, "search", words='"" - *')
         await call(of, "record", events=[event("session.ended", session="night", completed=["n"])])
 
     asked(shop, ask)
@@ -194,6 +196,11 @@ def test_newest_first_and_the_rest_counted(shop: Path) -> None:
     async def ask(of: Client) -> Any:
         events = [event("finding.opened", title=f"bad {n}") for n in range(50)]
         await call(of, "record", events=events)
+        brief = (await call(of, "resume", only=["findings"], budget=400))["brief"]
+        assert len(brief) <= 400 * CHARACTERS_PER_TOKEN
+        older = await call(of, "state", what="findings", limit=3, skip=45)
+        assert [item["id"] for item in older["items"]] == ["F005", "F004", "F003"]
+        assert older["left_out"] == 2
         return await call(of, "state", what="findings", limit=3)
 
     found = asked(shop, ask)
@@ -217,6 +224,8 @@ def test_who_it_is_by_the_environment(shop: Path) -> None:
 
     async def ask(of: Client) -> Any:
         await call(of, "record", events=[event("step.started", step="1")])
+        await call(of, "resume", session="night")
+        assert (await call(of, "state", what="sessions"))["items"][0]["agent"] == "ada"
         return (await call(of, "history", limit=1))["entries"][0]["actor"]
 
     assert asked(shop, ask, PASSDOWN_ACTOR="ada") == "ada"
@@ -268,13 +277,16 @@ def test_refusals_say_what_would_be_allowed(shop: Path) -> None:
         ("record", {"events": [{"type": "decision.made", "data": {"key": "k", "value": 10**30}}]}),
         ("record", {"events": [{"type": "files.changed", "data": {"path": "/etc/passwd"}}]}),
         ("record", {"events": [{"type": "step.started", "data": {"step": "1"}}], "actor": "\n"}),
+        ("record", {"events": [{"type": "finding.opened", "data": {"title": "x"}, "actor": "me"}]}),
         ("record", {"events": "all of them"}),
         ("record", {}),
         ("resume", {"budget": 3}),
         ("resume", {"step": "99"}),
         ("state", {"what": "weather"}),
         ("state", {"at": -1}),
+        ("resume", {"budget": 10**9}),
         ("history", {"limit": 0}),
+        ("history", {"upto": 10**20}),
         ("history", {"types": ["weather.*"]}),
         ("search", {"words": 3}),
         ("nonsense", {}),
@@ -301,6 +313,8 @@ def test_no_journal_yet(tmp_path: Path) -> None:
         assert "passdown init" in await refused(of, "state")
         assert "fresh start" in (await call(of, "resume"))["brief"]
         assert len((await of.list_resources()).resources) == 1
+        with pytest.raises(MCPError, match="passdown init"):
+            await of.get_prompt("handoff", {})
         assert os.listdir(tmp_path) == []
         good(tmp_path, "init", "shop")
         assert (await call(of, "state"))["project"] == "shop"
@@ -390,6 +404,17 @@ def test_only_the_protocol_is_on_stdout(shop: Path) -> None:
     assert [answer["id"] for answer in answers] == [1, 2]
     [warning] = answers[1]["result"]["structuredContent"]["warnings"]
     assert "STATE.md" in warning
+
+
+def test_a_host_that_goes_away(shop: Path) -> None:
+    """Where nobody listens any more the server ends without a word."""
+    asked = {"protocolVersion": "2025-06-18", "capabilities": {}}
+    asked["clientInfo"] = {"name": "test", "version": "1"}
+    message = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": asked})
+    lines = f"(echo '{message}'; sleep 2; echo '{message}'; sleep 1)"
+    command = f"{lines} | {sys.executable} -m passdown mcp | head -c 10"
+    done = finished(["bash", "-c", f"{command}; exit ${{PIPESTATUS[1]}}"], shop)
+    assert (done.code, done.err) == (0, ""), done
 
 
 def test_without_the_package(shop: Path) -> None:
