@@ -418,3 +418,5 @@ def test_what_was_cut_was_not_removed() -> None:
     assert [b.status for b in after.blockers.values()].count("resolved") == [
         b.status for b in project.blockers.values()
     ].count("resolved")
+
+

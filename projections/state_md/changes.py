@@ -336,7 +336,9 @@ def blockers(draft: Draft, before: Object, theirs: Object, removals: bool) -> No
             if known not in draft.project.blockers:
                 id = _raise(draft, entry)
             else:
-                _name_tasks(draft, known, entry)
+                was = part(part(before, "blockers"), known)
+                if entry.get("blocked_tasks") != was.get("blocked_tasks"):
+                    _name_tasks(draft, known, entry)
             _settle(draft, id, entry)
         found[id or _free(found, "blockers")] = entry
     for id in _removed(before, found, "blockers", removals):
@@ -416,7 +418,8 @@ def _new(section: Object, shown: Object, key: str) -> list[str]:
 def _by_text(section: Object, key: str) -> None:
     found = section.get(key)
     if isinstance(found, list):
-        section[key] = named = {}
+        named: Object = {}
+        section[key] = named
         for text in found:
             name = text if isinstance(text, str) else key
             named[name if name not in named else f"{name} ({len(named)})"] = text
