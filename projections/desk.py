@@ -1,14 +1,19 @@
 """One project's files as they are found: how each stands, and how it comes up to date."""
 
 import os
+import re
+import secrets
 import time
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from journal.digest import sha256
+from journal.disk import fsync
 from journal.errors import Invalid, NotFound, Rejected
 from journal.events import DriftAdopted
 from journal.handle import Handle
@@ -16,8 +21,10 @@ from journal.request import Request
 from journal.state import Project
 from journal.workspace import Workspace
 from projections import atomic, ledger, stamp
+from projections.dialect import TREES
 from projections.places import Unusable, place_of, read_file
-from projections.settings import Target, targets
+from projections.planning import TIMELESS
+from projections.settings import Target, TreeTarget, layout
 
 Status: TypeAlias = Literal[
     "fresh", "stale", "missing", "corrupt", "drifted", "ahead", "taken", "unusable"
@@ -58,15 +65,103 @@ class Desk(Struct):
     #: Whether edits are adopted now, also where the settings do not say so, and by whom.
     adopting: bool = False
     actor: str | None = None
+    #: What killed writers left in the folders of trees.
+    leftovers: list[Path] = field(default_factory=list)
+    #: Folder -> where it really is.
+    folders: dict[str, Path] = field(default_factory=dict)
 
-    def targets(self) -> list[Target]:
-        return targets(self.workspace.root, self.project.slug)
+    def targets(self) -> Iterator[Target]:
+        """Every file of the project; those of trees are of the state that the others leave."""
+        found = layout(self.workspace.root, self.project.slug)
+        yield from found.files
+        kept: set[str] = set()
+        for tree in found.trees:
+            yield from self.files_of(tree, kept)
+        # Of a tree that is somewhere else now, or nowhere, the files stay and are nobody's.
+        for key, entry in list(self.entries.items()):
+            ours = entry.project == self.project.slug and entry.projection in TREES
+            if ours and key not in kept:
+                del self.entries[key]
+
+    def files_of(self, tree: TreeTarget, kept: set[str]) -> Iterator[Target]:
+        """The files of a tree: those that the state has, then those that it has no more.
+
+        What the ledger is to know of it is added to `kept`.
+        """
+        blocked = {folder for folder in tree.folders() if not self.is_reached(folder)}
+        yield from map(tree.gone, sorted(blocked))
+        standing = dict(self.standing(tree, blocked))
+        others = {*standing.values()}
+        if tree.shared and others and self.project.slug not in others:
+            yield tree.taken(min(others))
+            return
+        wanted = [
+            target
+            for target in tree.targets(self.project)
+            if os.path.dirname(target.path) not in blocked
+        ]
+        ours = {path for path, owner in standing.items() if owner == self.project.slug}
+        gone = sorted(ours - {target.path for target in wanted})
+        for target in (*wanted, *map(tree.gone, gone)):
+            yield target
+            with suppress(Unusable, OSError):
+                kept.add(self.key(target))
+
+    def standing(self, tree: TreeTarget, blocked: set[str]) -> Iterator[tuple[str, str]]:
+        """The files that stand in a tree, and whose each is; what is nobody's is left out."""
+        for folder in tree.folders():
+            if folder in blocked:
+                continue
+            try:
+                with os.scandir(self.folder(folder)) as entries:
+                    found = [Path(x.path) for x in entries if x.is_file(follow_symlinks=False)]
+            except OSError:
+                continue  # whoever writes there will say what is wrong
+            self.leftovers += [place for place in found if _LEFTOVER.match(place.name)]
+            for place in found:
+                if owner := self.owner_in(tree, place):
+                    yield os.path.join(folder, place.name), owner
+
+    def owner_in(self, tree: TreeTarget, place: Path) -> str:
+        """Whose file of a tree it is, as far as ledger or stamp know."""
+        if place.suffix != ".md" or place.name.startswith("."):
+            return ""
+        entry = self.entries.get(self.key_of(place))
+        if entry is not None and entry.projection == tree.tree.name:
+            return entry.project
+        with suppress(Unusable, OSError):
+            signed = stamp.read(read_file(place) or b"")
+            if signed is not None and signed.version == TIMELESS:
+                return signed.project
+        return ""
+
+    def is_reached(self, folder: str) -> bool:
+        """Whether a folder is one that projections may be in."""
+        try:
+            self.folder(folder)
+        except Unusable:
+            return False
+        return True
+
+    def folder(self, folder: str) -> Path:
+        """Where a folder really is; that is looked up once."""
+        if folder not in self.folders:
+            self.folders[folder] = place_of(self.workspace, folder)
+        return self.folders[folder]
+
+    def place(self, target: Target) -> Path:
+        """Where a file really is."""
+        folder, name = os.path.split(target.path)
+        place = self.folder(folder) / name
+        return place_of(self.workspace, target.path) if place.is_symlink() else place
 
     def inspect(self, target: Target) -> FileState:
         try:
             status, _, _ = self.look(target)
-            if status == "ahead" and self.handle.state.version > self.project.version:
+            unknown = status == "ahead" or target.gone
+            if unknown and self.handle.version > self.project.version:
                 self.project = self.handle.state  # somebody recorded and wrote it meanwhile
+                target = replace(target, gone=False)
                 status, _, _ = self.look(target)
         except (Unusable, OSError) as e:
             return _unusable(target, e)
@@ -76,6 +171,8 @@ class Desk(Struct):
     def update(self, target: Target, recover: bool, revert: bool) -> FileState:
         """Bring one file up to date, or say why not."""
         try:
+            if self.is_current(target):
+                return FileState(target.dialect.name, target.path, "fresh")
             while True:
                 if target.adopts:
                     self.adopt_late(target)
@@ -97,16 +194,24 @@ class Desk(Struct):
                 if problem:
                     return FileState(target.dialect.name, target.path, status, problem=problem)
                 if status != "fresh":
-                    path = place_of(self.workspace, target.path)
-                    self.clear_leftovers(path)
-                    if status in ("corrupt", *KEPT) and content is not None:
+                    path = self.place(target)
+                    if target.backed:
+                        self.clear_leftovers(path)
+                    if content is not None and not self.is_expendable(target, status, content):
                         kept = _set_aside(self.workspace, path.name, content)
                     try:
-                        atomic.replace(path, wanted, content, _backup(path))
+                        if target.gone:
+                            _remove(path, content)
+                        else:
+                            backup = _backup(path) if target.backed else None
+                            atomic.replace(path, wanted, content, backup)
                     except atomic.Displaced:
                         continue
                 written = status != "fresh"
-                self.enter(target, wanted, content if written else None)
+                if target.gone:
+                    self.entries.pop(self.key(target), None)
+                elif written or not self.is_noted(target, wanted):
+                    self.enter(target, wanted, content if written else None)
                 return FileState(target.dialect.name, target.path, status, written, kept)
         except (Unusable, OSError) as e:
             return _unusable(target, e)
@@ -132,7 +237,7 @@ class Desk(Struct):
 
     def adopt_late(self, target: Target) -> None:
         """Adopt what was written into a file after it had become the backup."""
-        path = place_of(self.workspace, target.path)
+        path = self.place(target)
         entry, content = self.entry(target), read_file(_backup(path))
         if entry is None or not content or sha256(content).hexdigest() == entry.backup:
             return None
@@ -162,20 +267,68 @@ class Desk(Struct):
         A killed writer may have left what it had displaced; and who had the file open when it was
         displaced has written into what is the backup now.
         """
-        for beside in (*atomic.leftovers(path), _backup(path)):
-            content = read_file(beside)
-            if content and not stamp.holds(content):
-                _set_aside(self.workspace, path.name, content)
-        for leftover in atomic.leftovers(path):
+        leftovers = atomic.leftovers(path)
+        for beside in (*leftovers, _backup(path)):
+            self.keep_foreign(beside, path.name)
+        for leftover in leftovers:
             leftover.unlink()
+
+    def sweep(self) -> None:
+        """Remove what killed writers left in trees, and keep what is not ours."""
+        for leftover in self.leftovers:
+            with suppress(Unusable, OSError):
+                self.keep_foreign(leftover, _LEFTOVER.sub(r"\1", leftover.name))
+                leftover.unlink()
+
+    def keep_foreign(self, path: Path, name: str) -> None:
+        content = read_file(path)
+        if content and not stamp.holds(content):
+            _set_aside(self.workspace, name, content)
+
+    def is_expendable(self, target: Target, status: Status, content: bytes) -> bool:
+        """Whether displaced bytes need not be set aside, since something else has them.
+
+        Of what has no backup only the journal could have them: the ledger must say so.
+        """
+        if status in ("corrupt", *KEPT):
+            return False
+        entry = self.entry(target)
+        return target.backed or (entry is not None and entry.digest == sha256(content).hexdigest())
 
     def key(self, target: Target) -> str:
         """The ledger goes by where a file really is: a link leads to somebody else's."""
-        real = place_of(self.workspace, target.path)
-        return os.path.relpath(real, os.path.realpath(self.workspace.root))
+        return self.key_of(self.place(target))
+
+    def key_of(self, place: Path) -> str:
+        return str(place).removeprefix(f"{str(self.folder('')).rstrip(os.sep)}{os.sep}")
 
     def entry(self, target: Target) -> ledger.Entry | None:
         return self.entries.get(self.key(target))
+
+    def is_current(self, target: Target) -> bool:
+        """Whether a file is what the ledger says, and shows what is to be shown, by its stamp.
+
+        That takes no rendering, and so holds also where there are very many.
+        """
+        if not target.source:
+            return False
+        place = self.place(target)
+        entry = self.entries.get(self.key_of(place))
+        if entry is None or entry.project != self.project.slug:
+            return False
+        content = read_file(place) or b""
+        signed = stamp.read(content) if sha256(content).hexdigest() == entry.digest else None
+        return signed is not None and signed.hash == target.source
+
+    def is_noted(self, target: Target, content: bytes) -> bool:
+        """Whether the ledger knows already that a file holds this."""
+        entry = self.entry(target)
+        return (
+            entry is not None
+            and entry.project == self.project.slug
+            and entry.digest == sha256(content).hexdigest()
+            and (entry.size, entry.modified) == _traits(self.place(target), content)
+        )
 
     def enter(self, target: Target, content: bytes, displaced: bytes | None = None) -> None:
         """Note in the ledger what a file holds now, and what it held before."""
@@ -188,23 +341,26 @@ class Desk(Struct):
             self.project.content_hash.hex(),
             sha256(content).hexdigest(),
             backup if displaced is None else sha256(displaced).hexdigest(),
-            *_traits(place_of(self.workspace, target.path), content),
+            *_traits(self.place(target), content),
         )
 
     def look(self, target: Target) -> tuple[Status, bytes | None, bytes]:
         """How a file stands, what is in it, and what should be."""
-        wanted = target.dialect.render(self.project)
-        path = place_of(self.workspace, target.path)
+        if target.owner:
+            return "taken", None, b""
+        wanted = b"" if target.gone else target.dialect.render(self.project)
+        path = self.place(target)
         content = read_file(path)
         entry = self.entry(target)
         if target.shared and _owner(entry, content) not in (None, self.project.slug):
             return "taken", content, wanted
         if content is None:
             return "missing", None, wanted
-        if content == wanted:
+        if content == wanted and not target.gone:
             return "fresh", content, wanted
         if made_from := self.source(content, entry):
-            return "stale" if self.is_past(*made_from) else "ahead", content, wanted
+            past = made_from[0] == TIMELESS or self.is_past(*made_from)
+            return "stale" if past else "ahead", content, wanted
         if self.is_corrupt(target, content, entry, wanted):
             # Somebody may be in the middle of writing it.
             if _settles(path, content):
@@ -252,6 +408,12 @@ class Desk(Struct):
 
     def problem(self, target: Target, status: Status) -> str:
         match status:
+            case "drifted" if target.gone:
+                return (
+                    f"{target.path} was edited outside Passdown and is left as it is, though what "
+                    "it showed has another name now or is no more; `passdown drift --revert` "
+                    "removes it and keeps the edit"
+                )
             case "drifted":
                 return (
                     f"{target.path} was edited outside Passdown and is left as it is; `passdown "
@@ -264,8 +426,8 @@ class Desk(Struct):
                     "puts this journal's version there and keeps the file"
                 )
             case "taken":
-                entry = self.entry(target)
-                owner = entry.project if entry else "another project"
+                entry = None if target.owner else self.entry(target)
+                owner = target.owner or (entry.project if entry else "another project")
                 return (
                     f"{target.path} belongs to {owner}; give each project its own with path = "
                     f'"…/{{project}}/…" under [projections.{target.dialect.name}] in passdown.toml'
@@ -278,6 +440,29 @@ def _choices(target: Target) -> str:
     if target.dialect.adopt is None:
         return "revert` puts the journal's version back and keeps"
     return "adopt` records it, `passdown drift --revert` puts the journal's version back and keeps"
+
+
+def _remove(path: Path, expected: bytes | None) -> None:
+    """Take away a file that holds `expected`; raises Displaced, with the file there, if not."""
+    if expected is None:
+        return
+    aside = path.with_name(f".{path.name}.passdown-{secrets.token_hex(8)}")
+    try:
+        os.rename(path, aside)
+    except FileNotFoundError:
+        raise atomic.Displaced from None
+    if aside.read_bytes() != expected:
+        # An edit came in between: put it back, unless yet another file is there by now.
+        with suppress(FileExistsError):
+            os.link(aside, path)
+            aside.unlink()
+        raise atomic.Displaced
+    aside.unlink()
+    fsync(path.parent)
+
+
+#: What a killed writer may have left beside a file of a tree, and that file's name.
+_LEFTOVER = re.compile(r"\.(.+\.md)\.passdown-[0-9a-f]{16}.*")
 
 
 def _traits(path: Path, content: bytes) -> tuple[int, int]:

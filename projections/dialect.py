@@ -1,13 +1,14 @@
 """The dialects that a project can be shown in, by name."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Protocol
 
 from msgspec import Struct
 
 from journal.request import Request
 from journal.state import Project
-from projections import handoff, session_state, state_md
+from projections import handoff, planning, session_state, state_md
 
 
 class Adopt(Protocol):
@@ -40,6 +41,29 @@ class Dialect(Struct, frozen=True):
     adopt: Adopt | None = None
 
 
+class Tree(Struct, frozen=True):
+    """A format of many files, one for each entry of a project; it is written where asked for."""
+
+    name: str
+    #: The folder that its folders are in, relative to the workspace; `{project}` as above.
+    path: str
+    folders: tuple[str, ...]
+    #: The files that a state has, by path in the tree.
+    pages: Callable[[Project], Mapping[str, planning.Page]]
+    intact: Callable[[bytes], bool]
+    renderer: int
+
+    def one(self, path: str, render: Callable[[Project], bytes] | None = None) -> Dialect:
+        """One of its files; without a renderer, whichever file a state has of that path."""
+        return Dialect(
+            self.name, path, render or partial(self._render, path), self.intact, self.renderer
+        )
+
+    def _render(self, path: str, project: Project) -> bytes:
+        page = self.pages(project).get(path)
+        return page.render(project) if page else b""
+
+
 DIALECTS: dict[str, Dialect] = {
     dialect.name: dialect
     for dialect in (
@@ -64,6 +88,21 @@ DIALECTS: dict[str, Dialect] = {
             state_md.render,
             state_md.intact,
             state_md.RENDERER,
+            state_md.adopt_bytes,
+        ),
+    )
+}
+
+TREES: dict[str, Tree] = {
+    tree.name: tree
+    for tree in (
+        Tree(
+            planning.NAME,
+            ".planning",
+            planning.FOLDERS,
+            planning.pages,
+            planning.intact,
+            planning.RENDERER,
         ),
     )
 }

@@ -9,8 +9,12 @@
     taken     the path is another project's
     unusable  something that is no file stands there, or it cannot be read
 
-Only what is stale, missing or corrupt is ever replaced. Lock order: files.lock, write.lock,
-database; the journal's head is read under files.lock, so that the newer state always wins.
+Only what is stale, missing or corrupt is ever replaced. Of that the last version stays beside the
+file as `.bak`. Files of trees have none: what the ledger does not know for ours is set aside, and a
+file whose entry is called otherwise now is stale and removed.
+
+Lock order: files.lock, write.lock, database; the journal's head is read under files.lock, so that
+the newer state always wins.
 """
 
 import os
@@ -26,7 +30,7 @@ from journal.state import Project
 from journal.workspace import Workspace
 from projections import ledger
 from projections.desk import KEPT, Desk, FileState
-from projections.places import Unusable, place_of, read_file
+from projections.places import Unusable, read_file
 from projections.settings import Target
 
 __all__ = ["FileState", "edited", "inspect", "sync", "take_over"]
@@ -53,16 +57,30 @@ def sync(
     replaces that too, and records every file it brings back. `revert` also replaces what drifted
     or is ahead of the journal; `adopt` records first what was edited by hand.
     """
-    with _files_locked(workspace):
+    with files_locked(workspace):
         before = ledger.read(workspace.folder)
         desk = Desk(workspace, handle, handle.state, dict(before), adopt, actor)
-        done = [desk.update(target, recover, revert) for target in desk.targets()]
+        done = _updated(desk, recover, revert)
         news = _news(done, recover)
         if news:
             handle.append(*news, actor=actor)
+        desk.sweep()
         if desk.entries != before:
             ledger.write(workspace.folder, desk.entries)
         return done
+
+
+def _updated(desk: Desk, recover: bool, revert: bool) -> list[FileState]:
+    """Every file brought up to date; again where an edit that was adopted changed the others."""
+    done: dict[str, FileState] = {}
+    while True:
+        version = desk.project.version
+        for target in desk.targets():
+            found = desk.update(target, recover, revert)
+            if found.written or found.problem or found.path not in done:
+                done[found.path] = found
+        if desk.project.version == version:
+            return list(done.values())
 
 
 def edited(workspace: Workspace, handle: Handle) -> list[tuple[Target, bytes, Project]]:
@@ -80,11 +98,11 @@ def edited(workspace: Workspace, handle: Handle) -> list[tuple[Target, bytes, Pr
 
 def take_over(workspace: Workspace, handle: Handle, path: Path, content: bytes) -> None:
     """Know a file that was adopted as the project's own, if it stands where that is written to."""
-    with _files_locked(workspace):
+    with files_locked(workspace):
         desk = Desk(workspace, handle, handle.state, ledger.read(workspace.folder))
         for target in desk.targets():
             with suppress(Unusable, OSError):
-                place = place_of(workspace, target.path)
+                place = desk.place(target)
                 if os.path.realpath(path) == str(place) and read_file(place) == content:
                     desk.enter(target, content)
         ledger.write(workspace.folder, desk.entries)
@@ -101,13 +119,20 @@ def _news(done: list[FileState], recover: bool) -> list[Event]:
     news: list[Event] = [
         DriftReverted(file.path, file.kept) for file in done if file.written and file.status in KEPT
     ]
-    if restored:
-        news.append(ProjectRecovered("files", tuple(restored)))
+    news += [
+        ProjectRecovered("files", tuple(restored[n : n + _AT_ONCE]))
+        for n in range(0, len(restored), _AT_ONCE)
+    ]
     return news
 
 
+#: So many restored files fit into one record.
+_AT_ONCE = 1000
+
+
 @contextmanager
-def _files_locked(workspace: Workspace) -> Iterator[None]:
+def files_locked(workspace: Workspace) -> Iterator[None]:
+    """Write files of the workspace while nobody else does."""
     path = workspace.folder / "files.lock"
     try:
         descriptor = lock(path)

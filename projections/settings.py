@@ -8,6 +8,9 @@
     [projections.handoff]
     enabled = false
 
+    [projections.planning]
+    enabled = true
+
 What the file does not mention stays as it is without it.
 """
 
@@ -20,20 +23,24 @@ from msgspec import Struct
 
 from journal.errors import Invalid, NotFound
 from journal.rules import workspace_path
+from journal.state import Project
 from journal.workspace import FOLDER
-from projections.dialect import DIALECTS, Dialect
+from projections.dialect import DIALECTS, TREES, Dialect, Tree
+from projections.plans import PlanFiles
 
 FILE = "passdown.toml"
 
 
 class _Projection(Struct, frozen=True, forbid_unknown_fields=True):
     path: str = ""
-    enabled: bool = True
+    #: Unless said, whatever the projection is by default.
+    enabled: bool | None = None
 
 
 class _Settings(Struct, frozen=True, forbid_unknown_fields=True):
     projections: dict[str, _Projection] = {}
     drift: Literal["report", "adopt"] = "report"
+    plans: PlanFiles = PlanFiles()
 
 
 class Target(Struct, frozen=True):
@@ -45,21 +52,101 @@ class Target(Struct, frozen=True):
     shared: bool
     #: Whether an edit by hand is adopted without being asked for.
     adopts: bool = False
+    #: Whether what is displaced stays beside it.
+    backed: bool = True
+    #: Whether the state shows nothing there any more, so that the file is to go.
+    gone: bool = False
+    #: The other project that has the whole place.
+    owner: str = ""
+    #: The hash in the stamp of a file that is up to date, where that tells.
+    source: str = ""
+
+
+class TreeTarget(Struct, frozen=True):
+    """The folder below which a project's entries are rendered to a file each."""
+
+    tree: Tree
+    path: str
+    #: As for one file: all of it is the project's that wrote there first.
+    shared: bool
+
+    def folders(self) -> list[str]:
+        """The folders that the files are in."""
+        return [os.path.normpath(f"{self.path}/{folder}") for folder in self.tree.folders]
+
+    def targets(self, project: Project) -> list[Target]:
+        """The files that a state has."""
+        return [
+            Target(
+                self.tree.one(path, page.render),
+                self._within(path),
+                self.shared,
+                backed=False,
+                source=page.source,
+            )
+            for path, page in self.tree.pages(project).items()
+        ]
+
+    def gone(self, path: str) -> Target:
+        """A file that is there, or may be, and that the state does not have."""
+        dialect = self.tree.one(os.path.relpath(path, self.path))
+        return Target(dialect, path, self.shared, backed=False, gone=True)
+
+    def taken(self, owner: str) -> Target:
+        """What stands for all the files of a tree that another project has."""
+        return Target(self.tree.one(""), self.path, self.shared, gone=True, owner=owner)
+
+    def _within(self, path: str) -> str:
+        return path if self.path == "." else f"{self.path}/{path}"
+
+
+class Layout(Struct, frozen=True):
+    """All that a project is rendered to."""
+
+    files: list[Target]
+    trees: list[TreeTarget]
 
 
 def targets(root: Path, project: str) -> list[Target]:
-    """The files of a project, as the workspace's settings have them."""
+    """The files of a project that it has whatever is in it."""
+    return layout(root, project).files
+
+
+def layout(root: Path, project: str) -> Layout:
+    """The files and trees of a project, as the workspace's settings have them."""
     settings = _read(root / FILE)
-    found = []
+    found = Layout([], [])
     for name, dialect in DIALECTS.items():
         chosen = settings.projections.get(name, _Projection())
-        if chosen.enabled:
-            template = chosen.path or dialect.path
-            path = _allowed(template.replace("{project}", project), name)
+        if chosen.enabled is not False:
+            path, shared = _place(chosen.path or dialect.path, project, name)
             adopts = settings.drift == "adopt" and dialect.adopt is not None
-            found.append(Target(dialect, path, "{project}" not in template, adopts))
+            found.files.append(Target(dialect, path, shared, adopts))
+    for name, tree in TREES.items():
+        chosen = settings.projections.get(name, _Projection())
+        if chosen.enabled:
+            path, shared = _place(chosen.path or tree.path, project, name)
+            found.trees.append(TreeTarget(tree, path, shared))
     _check_apart(root, found)
     return found
+
+
+def _place(template: str, project: str, name: str) -> tuple[str, bool]:
+    """Where a projection is, and whether projects share that."""
+    return _allowed(template.replace("{project}", project), name), "{project}" not in template
+
+
+def plan_files(root: Path) -> PlanFiles:
+    """Where the workspace has its plans and their summaries."""
+    plans = _read(root / FILE).plans
+    try:
+        for pattern in (plans.plan, plans.summary):
+            workspace_path(plans.path(pattern, "1", 1))
+    except (LookupError, ValueError, AttributeError) as e:
+        raise Invalid(
+            f"{FILE}: {plans.plan!r} and {plans.summary!r} name files by {{phase}} and {{plan}}"
+        ) from e
+    return plans
 
 
 def _allowed(path: str, name: str) -> str:
@@ -70,14 +157,20 @@ def _allowed(path: str, name: str) -> str:
     return normal
 
 
-def _check_apart(root: Path, found: list[Target]) -> None:
+def _check_apart(root: Path, found: Layout) -> None:
     """Refuse two projections at one place, whichever links lead there, also as a backup."""
     names: dict[str, str] = {}
-    for target in found:
+    folders = {
+        os.path.realpath(root / folder): tree.tree.name
+        for tree in found.trees
+        for folder in tree.folders()
+    }
+    for target in found.files:
         name = target.dialect.name
         place = os.path.realpath(root / target.path)
         for taken in (place, f"{place}.bak"):
             other = names.setdefault(taken, name)
+            other = folders.get(taken) or folders.get(os.path.dirname(taken)) or other
             if other != name:
                 raise Invalid(
                     f"{FILE}: {other} and {name} would both be written to {target.path}; "
@@ -99,6 +192,6 @@ def _read(path: Path) -> _Settings:
     except (msgspec.MsgspecError, UnicodeDecodeError) as e:
         raise Invalid(f"{FILE}: {e}; see docs/SETTINGS.md") from e
     for name in settings.projections:
-        if name not in DIALECTS:
-            raise NotFound("projection", name, DIALECTS, hint=f"see {FILE}")
+        if name not in DIALECTS and name not in TREES:
+            raise NotFound("projection", name, (*DIALECTS, *TREES), hint=f"see {FILE}")
     return settings
