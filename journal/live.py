@@ -16,6 +16,8 @@ from journal.handle import Handle
 
 #: So many of the newest of a kind are kept; of more than that a hook shows only the count.
 KEPT = 100
+#: So many of the files that a session left are held against what is there.
+LEFT = 50
 #: A state with fewer things than this is loaded as quickly whole.
 LARGE = 2000
 
@@ -116,7 +118,10 @@ def _keep_files(part: Project, project: Project) -> None:
     """What the latest session changed and what was changed last: a new session may ask for both."""
     last = max(project.files.values(), key=lambda file: file.at, default=None)
     sessions = {file.session for file in last_files(project)} | ({last.session} if last else set())
-    part.files = {path: file for path, file in project.files.items() if file.session in sessions}
+    newest = sorted(project.files.values(), key=lambda file: file.at)
+    for session in sessions:
+        left = [file for file in newest if file.session == session][-LEFT:]
+        part.files.update((file.path, file) for file in left)
 
 
 def _keep_sessions(part: Project, project: Project, kept: int) -> None:

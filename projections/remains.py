@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from journal.entities import Context, Project, last_files
+from journal.entities import Context, File, Project, last_files
+from journal.live import LEFT
 from projections.brief.brief import Item
 
 
@@ -17,7 +18,7 @@ class Remains(Struct, frozen=True):
 
 def expected(project: Project) -> dict[str, set[str]]:
     """The files that should be as they were left, and the texts that each should have."""
-    found: dict[str, set[str]] = {file.path: set() for file in last_files(project)}
+    found: dict[str, set[str]] = {file.path: set() for file in _newest(project)}
     for note in _claims(project):
         found.setdefault(note.file, set()).add(note.contains)
     return found
@@ -26,7 +27,7 @@ def expected(project: Project) -> dict[str, set[str]]:
 def mismatches(project: Project, found: Mapping[str, Remains | None]) -> tuple[Item, ...]:
     """What is not as it was left, and how it is instead; what nobody looked at is as it was."""
     items = []
-    for file in last_files(project):
+    for file in _newest(project):
         now = found.get(file.path, Remains(file.digest))
         if now is None:
             items.append(Item(file.path, f"was {file.change} in the last session, and is gone"))
@@ -39,6 +40,11 @@ def mismatches(project: Project, found: Mapping[str, Remains | None]) -> tuple[I
             gone = "is gone" if now is None else "has it no more"
             items.append(Item(note.file, f"“{note.text}” rests on “{note.contains}” in it: {gone}"))
     return tuple(items)
+
+
+def _newest(project: Project) -> list[File]:
+    """The last session's files; of very many those that it changed last."""
+    return sorted(last_files(project), key=lambda file: file.at)[-LEFT:]
 
 
 def _claims(project: Project) -> list[Context]:

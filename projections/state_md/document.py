@@ -102,7 +102,7 @@ def _position(project: Project) -> Object:
     # A key like 3_5 would load as the number 35.
     number: Json = int(step.key) if step.key.isdecimal() else step.key
     fields: Object = {"phase": number, "phase_name": step.name}
-    task = task_at_work(project, step.key) or _interrupted(project, step)
+    task = _task(project, step)
     plan = plan_at_work(project, step.key) or project.plans.get(task.plan if task else "")
     if plan:
         fields["plan"] = plan.number
@@ -111,15 +111,22 @@ def _position(project: Project) -> Object:
         fields["task"] = task.title
         if task.wave:
             fields["wave"] = task.wave
-    paused = step.status == "in_progress" and step in paused_steps(project)
-    fields["status"] = "paused" if paused else step.status
+    fields["status"] = _status(project, step, task)
     return fields
 
 
-def _interrupted(project: Project, step: Step) -> Task | None:
-    """The task that was taken from a session that crashed, where nobody is at work since."""
-    task = task_ahead(project, step)
-    return task if task and task.interrupted is not None else None
+def _task(project: Project, step: Step) -> Task | None:
+    """The task that work goes on with, else the one that somebody was at."""
+    goes_on = task_ahead(project, step) if step.status == "in_progress" else None
+    return goes_on or task_at_work(project, step.key)
+
+
+def _status(project: Project, step: Step, task: Task | None) -> str:
+    """That of the phase; once a task of it was started, it is in progress."""
+    if step.status == "pending" and task and task.status == "in_progress":
+        return "in_progress"
+    paused = step.status == "in_progress" and step in paused_steps(project)
+    return "paused" if paused else step.status
 
 
 # -- decisions and blockers ------------------------------------------------------------------
