@@ -27,6 +27,7 @@ from journal.payload import decode
 from journal.request import Appended, Request
 from journal.rules import named_paths, workspace_path
 from journal.workspace import Workspace
+from projections.dialect import TREES
 from projections.files import FileState, sync
 
 Proposal = TypeVar("Proposal", bound=Callable[..., Event | Sequence[Event]])
@@ -267,11 +268,16 @@ def _answer(
             [record_data(record) for record in done.records],
             done.repeated,
             upkeep.synced,
-            list(upkeep.files),
+            list(filter(_is_told, upkeep.files)),
             problems,
             [outcome for outcome, _ in blockers],
         )
     )
+
+
+def _is_told(file: FileState) -> bool:
+    """Of a tree, whose files may be very many, only what was written or is not well is told."""
+    return file.projection not in TREES or file.written or bool(file.problem)
 
 
 def _tell(done: Appended) -> None:

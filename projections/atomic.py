@@ -1,4 +1,4 @@
-"""Replacing a file so that nobody ever sees half of it and no foreign edit is lost.
+"""Replacing or removing a file so that nobody ever sees half of it and no foreign edit is lost.
 
 The new bytes are exchanged with the old in one step where the system can do that, so that what was
 displaced is exactly what stood there, and can be looked at. (Checking first and renaming after
@@ -8,9 +8,11 @@ lost every sixth of the edits that came in between.)
 import os
 import secrets
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
+from journal.digest import sha256
 from journal.disk import fsync
 
 #: Swaps what two paths name.
@@ -20,7 +22,7 @@ _EXCHANGE = 2  # RENAME_EXCHANGE on Linux, RENAME_SWAP on macOS
 
 
 class Displaced(Exception):
-    """What stood at the path was not what was expected; it stands there again."""
+    """What stood at the path was not what was expected; it is there as it was."""
 
 
 def replace(target: Path, content: bytes, expected: bytes | None, backup: Path | None) -> None:
@@ -36,7 +38,7 @@ def replace(target: Path, content: bytes, expected: bytes | None, backup: Path |
         else:
             _swap(fresh, target, content, expected)
     except (Displaced, FileExistsError):
-        fresh.unlink()
+        fresh.unlink(missing_ok=True)
         raise Displaced from None
     # Whatever else goes wrong, the temporary file stays: it may be what was displaced.
     if expected is None or backup is None:
@@ -46,11 +48,47 @@ def replace(target: Path, content: bytes, expected: bytes | None, backup: Path |
     fsync(target.parent)
 
 
+def remove(target: Path, expected: bytes) -> None:
+    """Take away a file that holds `expected`; raises Displaced, with the file there, if not."""
+    aside = _beside(target)
+    try:
+        os.rename(target, aside)
+    except FileNotFoundError:
+        raise Displaced from None
+    if aside.read_bytes() != expected:
+        # An edit came in between: put it back, unless yet another file is there by now.
+        with suppress(FileExistsError):
+            os.link(aside, target)
+            aside.unlink()
+        raise Displaced
+    aside.unlink()
+    fsync(target.parent)
+
+
+def keep(folder: Path, name: str, content: bytes) -> Path:
+    """Set displaced bytes aside in a folder; the same bytes are kept once."""
+    kept = folder / f"{sha256(content).hexdigest()[:12]}-{name}"
+    if not kept.exists():
+        folder.mkdir(exist_ok=True)
+        replace(kept, content, None, None)
+    return kept
+
+
 def leftovers(target: Path) -> list[Path]:
     """What a killed writer left beside a file: its own words, or those it had displaced."""
     if not target.parent.is_dir():
         return []
     return [p for p in target.parent.iterdir() if p.name.startswith(_prefix(target))]
+
+
+def backup_of(path: Path) -> Path:
+    """Where the version of a file that was displaced last stays."""
+    return path.with_name(path.name + ".bak")
+
+
+def _beside(target: Path) -> Path:
+    """A name in the same folder that nobody has."""
+    return target.with_name(_prefix(target) + secrets.token_hex(8))
 
 
 def _prefix(target: Path) -> str:
@@ -59,7 +97,10 @@ def _prefix(target: Path) -> str:
 
 def _swap(fresh: Path, target: Path, content: bytes, expected: bytes) -> None:
     """Exchange two files; if what comes out is not `expected`, exchange them back."""
-    exchange(fresh, target)
+    try:
+        exchange(fresh, target)
+    except FileNotFoundError:
+        raise Displaced from None  # it has gone meanwhile, and nothing was exchanged
     ours, foreign = content, fresh.read_bytes()
     if foreign == expected:
         return
@@ -98,7 +139,7 @@ def exchange_by_links(one: Path, other: Path) -> None:
 
 def _write_beside(target: Path, content: bytes) -> Path:
     """A temporary file in the same folder, with the target's mode, on disk."""
-    fresh = target.with_name(_prefix(target) + secrets.token_hex(8))
+    fresh = _beside(target)
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     try:
         with open(descriptor, "wb") as file:

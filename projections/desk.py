@@ -1,9 +1,5 @@
-"""One project's files as they are found: how each stands, and how it comes up to date."""
+"""One project's files as they are found: how each stands, and what was edited by hand."""
 
-import os
-import re
-import secrets
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -13,18 +9,14 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from journal.digest import sha256
-from journal.disk import fsync
-from journal.errors import Invalid, NotFound, Rejected
 from journal.events import DriftAdopted
 from journal.handle import Handle
 from journal.request import Request
 from journal.state import Project
-from journal.workspace import Workspace
-from projections import atomic, ledger, stamp
-from projections.dialect import TREES
-from projections.places import Unusable, place_of, read_file
+from projections import atomic, ledger, stamp, trees
+from projections.places import Folders, Unusable, read_file, settles, traits_of
 from projections.planning import TIMELESS
-from projections.settings import Target, TreeTarget, layout
+from projections.settings import Target, layout
 
 Status: TypeAlias = Literal[
     "fresh", "stale", "missing", "corrupt", "drifted", "ahead", "taken", "unusable"
@@ -32,7 +24,6 @@ Status: TypeAlias = Literal[
 #: What is replaced only when somebody asks for it.
 KEPT = ("drifted", "ahead")
 
-_SETTLED = 1.0
 #: Of so many versions the beginnings are known without a ledger.
 _REMEMBERED = 20
 
@@ -58,102 +49,29 @@ class FileState(Struct, frozen=True):
 class Desk(Struct):
     """One project's state and files, as they were found."""
 
-    workspace: Workspace
+    folders: Folders
     handle: Handle
     project: Project
     entries: dict[str, ledger.Entry]
     #: Whether edits are adopted now, also where the settings do not say so, and by whom.
     adopting: bool = False
     actor: str | None = None
-    #: What killed writers left in the folders of trees.
-    leftovers: list[Path] = field(default_factory=list)
-    #: Folder -> where it really is.
-    folders: dict[str, Path] = field(default_factory=dict)
+    #: What killed writers left in trees, and the name of the file that each was writing.
+    leftovers: dict[Path, str] = field(default_factory=dict)
 
     def targets(self) -> Iterator[Target]:
         """Every file of the project; those of trees are of the state that the others leave."""
-        found = layout(self.workspace.root, self.project.slug)
+        found = layout(self.folders.workspace.root, self.project.slug)
         yield from found.files
         kept: set[str] = set()
         for tree in found.trees:
-            yield from self.files_of(tree, kept)
-        # Of a tree that is somewhere else now, or nowhere, the files stay and are nobody's.
-        for key, entry in list(self.entries.items()):
-            ours = entry.project == self.project.slug and entry.projection in TREES
-            if ours and key not in kept:
-                del self.entries[key]
-
-    def files_of(self, tree: TreeTarget, kept: set[str]) -> Iterator[Target]:
-        """The files of a tree: those that the state has, then those that it has no more.
-
-        What the ledger is to know of it is added to `kept`.
-        """
-        blocked = {folder for folder in tree.folders() if not self.is_reached(folder)}
-        yield from map(tree.gone, sorted(blocked))
-        standing = dict(self.standing(tree, blocked))
-        others = {*standing.values()}
-        if tree.shared and others and self.project.slug not in others:
-            yield tree.taken(min(others))
-            return
-        wanted = [
-            target
-            for target in tree.targets(self.project)
-            if os.path.dirname(target.path) not in blocked
-        ]
-        ours = {path for path, owner in standing.items() if owner == self.project.slug}
-        gone = sorted(ours - {target.path for target in wanted})
-        for target in (*wanted, *map(tree.gone, gone)):
-            yield target
-            with suppress(Unusable, OSError):
-                kept.add(self.key(target))
-
-    def standing(self, tree: TreeTarget, blocked: set[str]) -> Iterator[tuple[str, str]]:
-        """The files that stand in a tree, and whose each is; what is nobody's is left out."""
-        for folder in tree.folders():
-            if folder in blocked:
-                continue
-            try:
-                with os.scandir(self.folder(folder)) as entries:
-                    found = [Path(x.path) for x in entries if x.is_file(follow_symlinks=False)]
-            except OSError:
-                continue  # whoever writes there will say what is wrong
-            self.leftovers += [place for place in found if _LEFTOVER.match(place.name)]
-            for place in found:
-                if owner := self.owner_in(tree, place):
-                    yield os.path.join(folder, place.name), owner
-
-    def owner_in(self, tree: TreeTarget, place: Path) -> str:
-        """Whose file of a tree it is, as far as ledger or stamp know."""
-        if place.suffix != ".md" or place.name.startswith("."):
-            return ""
-        entry = self.entries.get(self.key_of(place))
-        if entry is not None and entry.projection == tree.tree.name:
-            return entry.project
-        with suppress(Unusable, OSError):
-            signed = stamp.read(read_file(place) or b"")
-            if signed is not None and signed.version == TIMELESS:
-                return signed.project
-        return ""
-
-    def is_reached(self, folder: str) -> bool:
-        """Whether a folder is one that projections may be in."""
-        try:
-            self.folder(folder)
-        except Unusable:
-            return False
-        return True
-
-    def folder(self, folder: str) -> Path:
-        """Where a folder really is; that is looked up once."""
-        if folder not in self.folders:
-            self.folders[folder] = place_of(self.workspace, folder)
-        return self.folders[folder]
-
-    def place(self, target: Target) -> Path:
-        """Where a file really is."""
-        folder, name = os.path.split(target.path)
-        place = self.folder(folder) / name
-        return place_of(self.workspace, target.path) if place.is_symlink() else place
+            standing = trees.walk(tree, self.folders, self.entries)
+            self.leftovers |= standing.leftovers
+            for target in trees.targets(tree, standing, self.project):
+                yield target
+                with suppress(Unusable, OSError):
+                    kept.add(self.key(target))
+        trees.forget(self.entries, self.project.slug, kept)
 
     def inspect(self, target: Target) -> FileState:
         try:
@@ -164,60 +82,9 @@ class Desk(Struct):
                 target = replace(target, gone=False)
                 status, _, _ = self.look(target)
         except (Unusable, OSError) as e:
-            return _unusable(target, e)
+            return unusable(target, e)
         problem = self.problem(target, status)
         return FileState(target.dialect.name, target.path, status, problem=problem)
-
-    def update(self, target: Target, recover: bool, revert: bool) -> FileState:
-        """Bring one file up to date, or say why not."""
-        try:
-            if self.is_current(target):
-                return FileState(target.dialect.name, target.path, "fresh")
-            while True:
-                if target.adopts:
-                    self.adopt_late(target)
-                status, content, wanted = self.look(target)
-                wished = target.adopts or (self.adopting and target.dialect.adopt is not None)
-                if status == "drifted" and wished and content is not None:
-                    self.adopt(target, content)
-                    continue
-                known = self.entry(target) is not None
-                kept = problem = ""
-                if status == "corrupt" and content and not (known or recover or revert):
-                    problem = (
-                        f"{target.path} is no {target.dialect.name} file and, as far as is known, "
-                        "not Passdown's; `passdown recover` puts the journal's version there and "
-                        "keeps what it was"
-                    )
-                elif status == "taken" or (status in KEPT and not revert):
-                    problem = self.problem(target, status)
-                if problem:
-                    return FileState(target.dialect.name, target.path, status, problem=problem)
-                if status != "fresh":
-                    path = self.place(target)
-                    if target.backed:
-                        self.clear_leftovers(path)
-                    if content is not None and not self.is_expendable(target, status, content):
-                        kept = _set_aside(self.workspace, path.name, content)
-                    try:
-                        if target.gone:
-                            _remove(path, content)
-                        else:
-                            backup = _backup(path) if target.backed else None
-                            atomic.replace(path, wanted, content, backup)
-                    except atomic.Displaced:
-                        continue
-                written = status != "fresh"
-                if target.gone:
-                    self.entries.pop(self.key(target), None)
-                elif written or not self.is_noted(target, wanted):
-                    self.enter(target, wanted, content if written else None)
-                return FileState(target.dialect.name, target.path, status, written, kept)
-        except (Unusable, OSError) as e:
-            return _unusable(target, e)
-        except (Invalid, Rejected, NotFound) as e:
-            problem = f"{target.path} was edited and cannot be adopted: {e}"
-            return FileState(target.dialect.name, target.path, "drifted", problem=problem)
 
     def adopt(self, target: Target, content: bytes) -> None:
         """Record what an edited file says that the journal does not; then the file is ours."""
@@ -238,12 +105,12 @@ class Desk(Struct):
     def adopt_late(self, target: Target) -> None:
         """Adopt what was written into a file after it had become the backup."""
         path = self.place(target)
-        entry, content = self.entry(target), read_file(_backup(path))
+        entry, content = self.entry(target), read_file(atomic.backup_of(path))
         if entry is None or not content or sha256(content).hexdigest() == entry.backup:
             return None
         if not entry.backup or stamp.holds(content):
             return None
-        if not target.dialect.intact(content) and not _settles(_backup(path), content):
+        if not target.dialect.intact(content) and not settles(atomic.backup_of(path), content):
             return self.adopt_late(target)
         if target.dialect.intact(content):
             self.adopt(target, content)
@@ -261,46 +128,11 @@ class Desk(Struct):
             return self.handle.at(entry.version), False
         return None, False
 
-    def clear_leftovers(self, path: Path) -> None:
-        """Make room beside a file, and keep what is not ours.
-
-        A killed writer may have left what it had displaced; and who had the file open when it was
-        displaced has written into what is the backup now.
-        """
-        leftovers = atomic.leftovers(path)
-        for beside in (*leftovers, _backup(path)):
-            self.keep_foreign(beside, path.name)
-        for leftover in leftovers:
-            leftover.unlink()
-
-    def sweep(self) -> None:
-        """Remove what killed writers left in trees, and keep what is not ours."""
-        for leftover in self.leftovers:
-            with suppress(Unusable, OSError):
-                self.keep_foreign(leftover, _LEFTOVER.sub(r"\1", leftover.name))
-                leftover.unlink()
-
-    def keep_foreign(self, path: Path, name: str) -> None:
-        content = read_file(path)
-        if content and not stamp.holds(content):
-            _set_aside(self.workspace, name, content)
-
-    def is_expendable(self, target: Target, status: Status, content: bytes) -> bool:
-        """Whether displaced bytes need not be set aside, since something else has them.
-
-        Of what has no backup only the journal could have them: the ledger must say so.
-        """
-        if status in ("corrupt", *KEPT):
-            return False
-        entry = self.entry(target)
-        return target.backed or (entry is not None and entry.digest == sha256(content).hexdigest())
-
     def key(self, target: Target) -> str:
-        """The ledger goes by where a file really is: a link leads to somebody else's."""
-        return self.key_of(self.place(target))
+        return self.folders.key(self.place(target))
 
-    def key_of(self, place: Path) -> str:
-        return str(place).removeprefix(f"{str(self.folder('')).rstrip(os.sep)}{os.sep}")
+    def place(self, target: Target) -> Path:
+        return self.folders.place(target.path)
 
     def entry(self, target: Target) -> ledger.Entry | None:
         return self.entries.get(self.key(target))
@@ -313,7 +145,7 @@ class Desk(Struct):
         if not target.source:
             return False
         place = self.place(target)
-        entry = self.entries.get(self.key_of(place))
+        entry = self.entries.get(self.folders.key(place))
         if entry is None or entry.project != self.project.slug:
             return False
         content = read_file(place) or b""
@@ -327,7 +159,7 @@ class Desk(Struct):
             entry is not None
             and entry.project == self.project.slug
             and entry.digest == sha256(content).hexdigest()
-            and (entry.size, entry.modified) == _traits(self.place(target), content)
+            and (entry.size, entry.modified) == traits_of(self.place(target), content)
         )
 
     def enter(self, target: Target, content: bytes, displaced: bytes | None = None) -> None:
@@ -341,7 +173,7 @@ class Desk(Struct):
             self.project.content_hash.hex(),
             sha256(content).hexdigest(),
             backup if displaced is None else sha256(displaced).hexdigest(),
-            *_traits(self.place(target), content),
+            *traits_of(self.place(target), content),
         )
 
     def look(self, target: Target) -> tuple[Status, bytes | None, bytes]:
@@ -363,7 +195,7 @@ class Desk(Struct):
             return "stale" if past else "ahead", content, wanted
         if self.is_corrupt(target, content, entry, wanted):
             # Somebody may be in the middle of writing it.
-            if _settles(path, content):
+            if settles(path, content):
                 return "corrupt", content, wanted
             return self.look(target)
         return "drifted", content, wanted
@@ -442,42 +274,6 @@ def _choices(target: Target) -> str:
     return "adopt` records it, `passdown drift --revert` puts the journal's version back and keeps"
 
 
-def _remove(path: Path, expected: bytes | None) -> None:
-    """Take away a file that holds `expected`; raises Displaced, with the file there, if not."""
-    if expected is None:
-        return
-    aside = path.with_name(f".{path.name}.passdown-{secrets.token_hex(8)}")
-    try:
-        os.rename(path, aside)
-    except FileNotFoundError:
-        raise atomic.Displaced from None
-    if aside.read_bytes() != expected:
-        # An edit came in between: put it back, unless yet another file is there by now.
-        with suppress(FileExistsError):
-            os.link(aside, path)
-            aside.unlink()
-        raise atomic.Displaced
-    aside.unlink()
-    fsync(path.parent)
-
-
-#: What a killed writer may have left beside a file of a tree, and that file's name.
-_LEFTOVER = re.compile(r"\.(.+\.md)\.passdown-[0-9a-f]{16}.*")
-
-
-def _traits(path: Path, content: bytes) -> tuple[int, int]:
-    """Size and time of a file that holds this content, if it still does."""
-    try:
-        found = path.stat()
-    except OSError:
-        return -1, 0
-    return (found.st_size, found.st_mtime_ns) if found.st_size == len(content) else (-1, 0)
-
-
-def _backup(path: Path) -> Path:
-    return path.with_name(path.name + ".bak")
-
-
 def _owner(entry: ledger.Entry | None, content: bytes | None) -> str | None:
     if entry is not None:
         return entry.project
@@ -492,28 +288,8 @@ def _is_text(content: bytes) -> bool:
         return False
 
 
-def _settles(path: Path, content: bytes) -> bool:
-    """Whether a file stays as it is until nobody has touched it for a second."""
-    age = time.time() - path.stat().st_mtime
-    end = time.monotonic() + (_SETTLED - age if 0 <= age < _SETTLED else _SETTLED * (age < 0))
-    while time.monotonic() < end:
-        time.sleep(0.05)
-        if read_file(path) != content:
-            return False
-    return True
-
-
-def _set_aside(workspace: Workspace, name: str, content: bytes) -> str:
-    """Keep displaced bytes under .passdown/lost; the same bytes are kept once."""
-    folder = workspace.folder / "lost"
-    kept = folder / f"{sha256(content).hexdigest()[:12]}-{name}"
-    if not kept.exists():
-        folder.mkdir(exist_ok=True)
-        atomic.replace(kept, content, None, None)
-    return os.path.relpath(kept, workspace.root)
-
-
-def _unusable(target: Target, error: Exception) -> FileState:
+def unusable(target: Target, error: Exception) -> FileState:
+    """What is found of a file that cannot be looked at or written."""
     why = str(error)
     if isinstance(error, OSError):
         why = f"{target.path} cannot be used: {error.strerror}; mend that and run `passdown sync`"

@@ -22,15 +22,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from journal.digest import sha256
 from journal.disk import lock, unlock
-from journal.errors import JournalUnavailable
+from journal.errors import Invalid, JournalUnavailable, NotFound, Rejected
 from journal.events import DriftReverted, Event, ProjectRecovered, RecoveredFile
 from journal.handle import Handle
 from journal.state import Project
 from journal.workspace import Workspace
-from projections import ledger
-from projections.desk import KEPT, Desk, FileState
-from projections.places import Unusable, read_file
+from projections import atomic, ledger, stamp
+from projections.desk import KEPT, Desk, FileState, Status, unusable
+from projections.places import Folders, Unusable, read_file
 from projections.settings import Target
 
 __all__ = ["FileState", "edited", "inspect", "sync", "take_over"]
@@ -38,7 +39,7 @@ __all__ = ["FileState", "edited", "inspect", "sync", "take_over"]
 
 def inspect(workspace: Workspace, handle: Handle) -> list[FileState]:
     """How every file of a project stands; reads only."""
-    desk = Desk(workspace, handle, handle.state, ledger.read(workspace.folder))
+    desk = Desk(Folders(workspace), handle, handle.state, ledger.read(workspace.folder))
     return [desk.inspect(target) for target in desk.targets()]
 
 
@@ -59,12 +60,12 @@ def sync(
     """
     with files_locked(workspace):
         before = ledger.read(workspace.folder)
-        desk = Desk(workspace, handle, handle.state, dict(before), adopt, actor)
+        desk = Desk(Folders(workspace), handle, handle.state, dict(before), adopt, actor)
         done = _updated(desk, recover, revert)
         news = _news(done, recover)
         if news:
             handle.append(*news, actor=actor)
-        desk.sweep()
+        _sweep(desk)
         if desk.entries != before:
             ledger.write(workspace.folder, desk.entries)
         return done
@@ -76,16 +77,114 @@ def _updated(desk: Desk, recover: bool, revert: bool) -> list[FileState]:
     while True:
         version = desk.project.version
         for target in desk.targets():
-            found = desk.update(target, recover, revert)
+            found = _update(desk, target, recover, revert)
             if found.written or found.problem or found.path not in done:
                 done[found.path] = found
         if desk.project.version == version:
             return list(done.values())
 
 
+def _update(desk: Desk, target: Target, recover: bool, revert: bool) -> FileState:
+    """Bring one file up to date, or say why not."""
+    try:
+        if desk.is_current(target):
+            return FileState(target.dialect.name, target.path, "fresh")
+        while True:
+            if target.adopts:
+                desk.adopt_late(target)
+            status, content, wanted = desk.look(target)
+            wished = target.adopts or (desk.adopting and target.dialect.adopt is not None)
+            if status == "drifted" and wished and content is not None:
+                desk.adopt(target, content)
+                continue
+            known = desk.entry(target) is not None
+            kept = problem = ""
+            if status == "corrupt" and content and not (known or recover or revert):
+                problem = (
+                    f"{target.path} is no {target.dialect.name} file and, as far as is known, "
+                    "not Passdown's; `passdown recover` puts the journal's version there and "
+                    "keeps what it was"
+                )
+            elif status == "taken" or (status in KEPT and not revert):
+                problem = desk.problem(target, status)
+            if problem:
+                return FileState(target.dialect.name, target.path, status, problem=problem)
+            if status != "fresh":
+                path = desk.place(target)
+                if target.backed:
+                    _clear_leftovers(desk, path)
+                if content is not None and not _is_expendable(desk, target, status, content):
+                    kept = _set_aside(desk, path.name, content)
+                try:
+                    if target.gone and content is not None:
+                        atomic.remove(path, content)
+                    elif not target.gone:
+                        backup = atomic.backup_of(path) if target.backed else None
+                        atomic.replace(path, wanted, content, backup)
+                except atomic.Displaced:
+                    continue
+            written = status != "fresh"
+            if target.gone:
+                desk.entries.pop(desk.key(target), None)
+            elif written or not desk.is_noted(target, wanted):
+                desk.enter(target, wanted, content if written else None)
+            return FileState(target.dialect.name, target.path, status, written, kept)
+    except (Unusable, OSError) as e:
+        return unusable(target, e)
+    except (Invalid, Rejected, NotFound) as e:
+        problem = f"{target.path} was edited and cannot be adopted: {e}"
+        return FileState(target.dialect.name, target.path, "drifted", problem=problem)
+
+
+def _is_expendable(desk: Desk, target: Target, status: Status, content: bytes) -> bool:
+    """Whether displaced bytes need not be set aside, since something else has them.
+
+    Of what has no backup only the journal could have them: the ledger must say so.
+    """
+    if status in ("corrupt", *KEPT):
+        return False
+    entry = desk.entry(target)
+    return target.backed or (entry is not None and entry.digest == sha256(content).hexdigest())
+
+
+def _clear_leftovers(desk: Desk, path: Path) -> None:
+    """Make room beside a file, and keep what is not ours.
+
+    A killed writer may have left what it had displaced; and who had the file open when it was
+    displaced has written into what is the backup now.
+    """
+    leftovers = atomic.leftovers(path)
+    for beside in (*leftovers, atomic.backup_of(path)):
+        _keep_foreign(desk, beside, path.name)
+    for leftover in leftovers:
+        leftover.unlink()
+
+
+def _sweep(desk: Desk) -> None:
+    """Remove what killed writers left in trees, and keep what is not ours."""
+    for leftover, name in desk.leftovers.items():
+        with suppress(Unusable, OSError):
+            _keep_foreign(desk, leftover, name)
+            leftover.unlink()
+
+
+def _keep_foreign(desk: Desk, path: Path, name: str) -> None:
+    """Set a file aside unless it is a whole one of ours."""
+    content = read_file(path)
+    if content and not stamp.holds(content):
+        _set_aside(desk, name, content)
+
+
+def _set_aside(desk: Desk, name: str, content: bytes) -> str:
+    """Keep displaced bytes under .passdown/lost."""
+    workspace = desk.folders.workspace
+    kept = atomic.keep(workspace.folder / "lost", name, content)
+    return os.path.relpath(kept, workspace.root)
+
+
 def edited(workspace: Workspace, handle: Handle) -> list[tuple[Target, bytes, Project]]:
     """The files that somebody else wrote into, and the state that each was rendered from."""
-    desk = Desk(workspace, handle, handle.state, ledger.read(workspace.folder))
+    desk = Desk(Folders(workspace), handle, handle.state, ledger.read(workspace.folder))
     found = []
     for target in desk.targets():
         with suppress(Unusable, OSError):
@@ -99,7 +198,7 @@ def edited(workspace: Workspace, handle: Handle) -> list[tuple[Target, bytes, Pr
 def take_over(workspace: Workspace, handle: Handle, path: Path, content: bytes) -> None:
     """Know a file that was adopted as the project's own, if it stands where that is written to."""
     with files_locked(workspace):
-        desk = Desk(workspace, handle, handle.state, ledger.read(workspace.folder))
+        desk = Desk(Folders(workspace), handle, handle.state, ledger.read(workspace.folder))
         for target in desk.targets():
             with suppress(Unusable, OSError):
                 place = desk.place(target)

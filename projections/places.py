@@ -2,16 +2,44 @@
 
 import os
 import stat
+import time
 from pathlib import Path
 from typing import Literal
+
+from msgspec import Struct, field
 
 from journal.digest import sha256
 from journal.workspace import Workspace
 from projections import ledger
 
+_SETTLED = 1.0
+
 
 class Unusable(Exception):
     """The path cannot hold a projection; the text says why."""
+
+
+class Folders(Struct, frozen=True):
+    """The folders of a workspace: where each really is, is looked up once."""
+
+    workspace: Workspace
+    known: dict[str, Path] = field(default_factory=dict)
+
+    def folder(self, path: str) -> Path:
+        """Where a folder really is, if projections may be in it."""
+        if path not in self.known:
+            self.known[path] = place_of(self.workspace, path)
+        return self.known[path]
+
+    def place(self, path: str) -> Path:
+        """Where a file really is, if a projection may be there."""
+        folder, name = os.path.split(path)
+        place = self.folder(folder) / name
+        return place_of(self.workspace, path) if place.is_symlink() else place
+
+    def key(self, place: Path) -> str:
+        """The ledger goes by where a file really is: a link leads to somebody else's."""
+        return str(place).removeprefix(f"{str(self.folder('')).rstrip(os.sep)}{os.sep}")
 
 
 def place_of(workspace: Workspace, path: str) -> Path:
@@ -39,6 +67,26 @@ def read_file(path: Path) -> bytes | None:
         return None
 
 
+def settles(path: Path, content: bytes) -> bool:
+    """Whether a file stays as it is until nobody has touched it for a second."""
+    age = time.time() - path.stat().st_mtime
+    end = time.monotonic() + (_SETTLED - age if 0 <= age < _SETTLED else _SETTLED * (age < 0))
+    while time.monotonic() < end:
+        time.sleep(0.05)
+        if read_file(path) != content:
+            return False
+    return True
+
+
+def traits_of(path: Path, content: bytes) -> tuple[int, int]:
+    """Size and time of a file that holds this content, if it still does."""
+    try:
+        found = path.stat()
+    except OSError:
+        return -1, 0
+    return (found.st_size, found.st_mtime_ns) if found.st_size == len(content) else (-1, 0)
+
+
 def altered(workspace: Workspace, slug: str) -> dict[str, Literal["changed", "missing"]]:
     """The files of a project that are not what was written last.
 
@@ -46,10 +94,11 @@ def altered(workspace: Workspace, slug: str) -> dict[str, Literal["changed", "mi
     Who keeps a file's size and its time to the nanosecond is not seen here, but by `verify`.
     """
     found: dict[str, Literal["changed", "missing"]] = {}
+    folders = Folders(workspace)
     for path, entry in ledger.read(workspace.folder).items():
         if entry.project == slug:
             try:
-                place = place_of(workspace, path)
+                place = folders.place(path)
                 traits = place.stat()
                 if (traits.st_size, traits.st_mtime_ns) == (entry.size, entry.modified):
                     continue

@@ -21,9 +21,10 @@ from journal import Handle, Journal, clock
 from journal import events as e
 from journal.state import Project
 from journal.workspace import find
-from projections import ledger, planning, stamp
+from projections import atomic, ledger, planning, stamp
 from projections.desk import Desk
 from projections.files import FileState, inspect, sync
+from projections.places import Folders
 from projections.planning import pages, slug
 
 ON = "[projections.planning]\nenabled = true\n"
@@ -448,7 +449,7 @@ def test_only_what_is_not_up_to_date_is_rendered(shop: Shop) -> None:
     shop.app.decide("Queue")
     shop.app.append(e.DecisionSuperseded("D001", "D002"))
     known = ledger.read(shop.workspace.folder)
-    desk = Desk(shop.workspace, shop.app, shop.app.state, known)
+    desk = Desk(Folders(shop.workspace), shop.app, shop.app.state, known)
     late = [target.path for target in desk.targets() if not desk.is_current(target)]
     assert [path[31:] for path in late[3:]] == ["jwt-library.md", "queue.md"]
 
@@ -608,6 +609,18 @@ def test_leftovers_of_a_killed_writer(shop: Shop) -> None:
     assert shop.lost() == [b"an edit that was displaced"]
 
 
+def test_a_file_that_goes_while_it_is_replaced(shop: Shop) -> None:
+    """It is not brought back over what may come there next, and nothing is left beside it."""
+    path = shop.file("Cache")
+    before = path.read_bytes()
+    path.unlink()
+    with pytest.raises(atomic.Displaced):
+        atomic.replace(path, b"# Cache\n", before, None)
+    with pytest.raises(atomic.Displaced):
+        atomic.remove(path, before)
+    assert [name[11:] for name in shop.names()] == ["jwt-library.md"]
+
+
 def test_a_folder_that_leads_out_of_the_workspace(
     shop: Shop, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -693,3 +706,19 @@ def test_the_commands_know_every_file(tmp_path: Path) -> None:
     last = json.loads(good(tmp_path, "log", "-n", "1", "--json").out)
     assert last["type"] == "projection.drift_reverted"
     assert good(tmp_path, "verify").code == 0
+
+
+def test_recording_tells_what_it_changed(tmp_path: Path) -> None:
+    """Of the tree a recording command lists what it wrote and what is not well, of others all."""
+    (tmp_path / "passdown.toml").write_text(ON)
+    good(tmp_path, "init", "shop")
+    single = [x["path"] for x in good(tmp_path, "sync", "--json").json["projects"]["shop"]]
+    good(tmp_path, "decide", "JWT library", "--choice", "jose")
+    good(tmp_path, "blocker", "raise", "OAuth creds")
+    blocker = tmp_path / ".planning/blockers/block-001-oauth-creds.md"
+    told = [x["path"] for x in good(tmp_path, "decide", "Cache", "--json").json["files"]]
+    assert told[: len(single)] == single
+    assert [path[31:] for path in told[len(single) :]] == ["cache.md"]
+    write_settled(blocker, blocker.read_bytes() + b"Ask Ada\n")
+    told = [x["path"] for x in good(tmp_path, "note", "Asked", "--json").json["files"]]
+    assert told == [*single, str(blocker.relative_to(tmp_path))]
