@@ -55,6 +55,7 @@ class Recorded(Struct, frozen=True):
     repeated: bool
     #: Whether every file is up to date; null if that was not asked for.
     synced: bool | None
+    #: Each file of one projection; of those that are many, which were written or have a problem.
     files: list[FileState]
     warnings: list[str]
     #: Where a blocker was raised, bypassed or resolved, or tasks of it changed.

@@ -1,5 +1,7 @@
 """Where a project stands and what comes next, in the words that every dialect shares."""
 
+from collections.abc import Container
+
 from journal.blocking import blocked_tasks
 from journal.entities import Decision, Plan, Step, Task
 from journal.state import Project, step_agent, step_order
@@ -94,13 +96,13 @@ def plan_at_work(project: Project, step: str) -> Plan | None:
 
 
 def plan_ahead(project: Project, step: Step) -> Plan | None:
-    """The plan to work on: the one in progress, else that of the task ahead, else the next."""
+    """The plan to work on: that of the task ahead, else the one in progress, else the next."""
     task = task_ahead(project, step)
     own = [plan for plan in project.plans.values() if plan.step == step.key]
     pending = [plan for plan in own if plan.status == "pending"]
     return (
-        plan_at_work(project, step.key)
-        or project.plans.get(task.plan if task else "")
+        project.plans.get(task.plan if task else "")
+        or plan_at_work(project, step.key)
         or min(pending, key=lambda plan: plan.number, default=None)
     )
 
@@ -108,11 +110,11 @@ def plan_ahead(project: Project, step: Step) -> Plan | None:
 def task_ahead(project: Project, step: Step) -> Task | None:
     """The task to work on: the one at work, else what was interrupted, else the next that can be.
 
-    Tasks of an earlier wave come first, then the more urgent ones.
+    Tasks of the plan in progress come first, then those of an earlier wave, then the more urgent.
     """
-    if at_work := task_at_work(project, step.key):
-        return at_work
     blocked = blocked_tasks(project)
+    if at_work := task_at_work(project, step.key, blocked):
+        return at_work
     free = [
         task
         for task in project.tasks.values()
@@ -124,13 +126,16 @@ def task_ahead(project: Project, step: Step) -> Task | None:
     interrupted = [task for task in free if task.interrupted is not None]
     if interrupted:
         return max(interrupted, key=lambda task: task.interrupted or 0)
-    return min(free, key=lambda task: (task.wave, task.priority), default=None)
+    plan = plan_at_work(project, step.key)
+    own = [task for task in free if plan and task.plan == plan.id] or free
+    return min(own, key=lambda task: (task.wave, task.priority), default=None)
 
 
-def task_at_work(project: Project, step: str) -> Task | None:
+def task_at_work(project: Project, step: str, besides: Container[str] = frozenset()) -> Task | None:
     """The task of the step that was started last, else the one that was claimed last."""
+    own = [t for t in project.tasks.values() if t.step == step and t.id not in besides]
     for status in ("in_progress", "claimed"):
-        tasks = [t for t in project.tasks.values() if t.step == step and t.status == status]
+        tasks = [task for task in own if task.status == status]
         if tasks:
             return max(tasks, key=lambda task: task.assigned or 0)
     return None

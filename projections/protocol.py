@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from journal.blocking import is_escalated, paused_steps
 from journal.clock import iso
-from journal.entities import Project, Step, Task, step_agent, step_order
+from journal.entities import Plan, Project, Step, Task, step_agent, step_order
 from projections.markdown import clip
 from projections.position import ahead, failure, is_done, keyed, plan_ahead, task_ahead
 from projections.values import as_text
@@ -134,13 +134,16 @@ def _go_on(project: Project, step: Step, agent: str) -> Advice:
 def _at_task(project: Project, step: Step, agent: str = "") -> tuple[str, str] | None:
     """Where work goes on in a phase that has plans or tasks, and the command that says so."""
     plan, task = plan_ahead(project, step), task_ahead(project, step)
-    if plan is None and task is None:
+    stuck = task is None and _has_tasks_left(project, step, plan)
+    if plan is None and task is None and not stuck:
         return None
     where = [f"Phase {step.key}"]
     where += [f"Plan {plan.number}"] if plan else []
     where += [f"Task: {task.title}"] if task else []
     said = f"Resuming from {', '.join(where)}"
     said += "" if said.endswith((".", "!", "?")) else "."
+    if stuck:
+        return f"{said} None of its tasks can go on: they are blocked, or wait on others.", ""
     if task is None:
         last = ("plan", "complete" if plan and plan.status == "in_progress" else "start")
         return said, command(project, *last, plan.id, agent=agent) if plan else ""
@@ -148,7 +151,21 @@ def _at_task(project: Project, step: Step, agent: str = "") -> tuple[str, str] |
         said += " It was interrupted, and is open again."
     if task.status == "in_progress":
         return f"{said} Record when it is done.", _task(project, task, "complete", agent)
+    if task.status == "claimed" and task.agent:
+        # Only who has claimed it may start it.
+        theirs = agent not in ("", task.agent)
+        start = "" if theirs else _task(project, task, "start", task.agent)
+        return f"{said} It is claimed by {task.agent}.", start
     return said, _task(project, task, "start", agent)
+
+
+def _has_tasks_left(project: Project, step: Step, plan: Plan | None) -> bool:
+    """Whether tasks of the step, or of its plan, are not done yet."""
+    plans = ("", plan.id) if plan else ("", *project.plans)
+    return any(
+        task.step == step.key and task.plan in plans and task.status != "done"
+        for task in project.tasks.values()
+    )
 
 
 def _task(project: Project, task: Task, verb: str, agent: str) -> str:

@@ -138,15 +138,7 @@ def _place(template: str, project: str, name: str) -> tuple[str, bool]:
 
 def plan_files(root: Path) -> PlanFiles:
     """Where the workspace has its plans and their summaries."""
-    plans = _read(root / FILE).plans
-    try:
-        for pattern in (plans.plan, plans.summary):
-            workspace_path(plans.path(pattern, "1", 1))
-    except (LookupError, ValueError, AttributeError) as e:
-        raise Invalid(
-            f"{FILE}: {plans.plan!r} and {plans.summary!r} name files by {{phase}} and {{plan}}"
-        ) from e
-    return plans
+    return _read(root / FILE).plans
 
 
 def _allowed(path: str, name: str) -> str:
@@ -194,4 +186,22 @@ def _read(path: Path) -> _Settings:
     for name in settings.projections:
         if name not in DIALECTS and name not in TREES:
             raise NotFound("projection", name, (*DIALECTS, *TREES), hint=f"see {FILE}")
+    _check_plans(settings.plans)
     return settings
+
+
+def _check_plans(plans: PlanFiles) -> None:
+    """Refuse patterns that do not name a file of the workspace for every plan of every phase."""
+    for pattern in (plans.plan, plans.summary):
+        for phase in ("1", "3_5"):
+            try:
+                path = plans.path(pattern, phase, 1)
+            except (LookupError, ValueError, AttributeError, TypeError) as e:
+                raise Invalid(
+                    f"{FILE}: [plans] {pattern!r} names no file for phase {phase}; "
+                    "{phase} and {plan} stand for the numbers, {phase:02} for two digits"
+                ) from e
+            try:
+                workspace_path(path)
+            except Invalid as e:
+                raise Invalid(f"{FILE}: [plans] {e}") from e
