@@ -59,6 +59,9 @@ def drift(
         _tell(answer, adopt, revert)
     for problem in problems:
         output.note(problem)
+    for file in files:
+        if file.status == "corrupt" and file.written:
+            output.note(f"{file.path} was corrupt and is restored; its bytes are in {file.kept}")
     return exits.NOT_WELL if left else exits.OK
 
 

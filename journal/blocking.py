@@ -10,7 +10,12 @@ from msgspec.structs import replace
 
 from journal.entities import Blocker, Project, Step, Task, active_blockers, step_order
 
-_NAMED = re.compile(r"(?:(?:phase|step)\s*)?([0-9]+(?:[._][0-9]+)*)\s*(?::.*)?", re.I | re.S)
+#: A phase by its number, with whatever is said about it; not a plan or task in one.
+_NAMED = re.compile(
+    r"(?:(?:phase|step)\s*0*([0-9]+(?:[._][0-9]+)*)(?![0-9])(?!\s*,\s*(?:plan|task)).*"
+    r"|0*([0-9]+(?:[._][0-9]+)*)\s*(?::.*)?)",
+    re.I | re.S,
+)
 
 
 class Consequences(Struct, frozen=True):
@@ -79,8 +84,10 @@ def _affected(project: Project, blocker: Blocker) -> set[str]:
     names = {step.name.casefold(): step.key for step in project.steps.values()}
     found = set()
     for text in blocker.affects:
-        named = _NAMED.fullmatch(text.strip())
-        key = named[1].replace(".", "_") if named else names.get(text.strip().casefold(), "")
+        said = text.strip()
+        named = _NAMED.fullmatch(said)
+        number = (named[1] or named[2]) if named else ""
+        key = number.replace(".", "_") or names.get(said.casefold(), "")
         if key in project.steps:
             found.add(key)
     return found

@@ -17,9 +17,11 @@ from journal.workflows import generic
 from projections.draft import Draft
 from projections.leftovers import Object, Places, kept, remaining
 from projections.state_md import changes
+from projections.state_md.changes import part
 from projections.state_md.document import NAME, form, own
 from projections.state_md.reading import Source, read
 from projections.state_md.rendering import shown
+from projections.state_md.writing import VERBATIM
 
 #: Parts of the document that follow from the others.
 ASIDE = frozenset(("progress", "escalation"))
@@ -64,20 +66,23 @@ def adopt(
         draft.occurred = _latest(source.document)
         draft.add(_opening(source, title), must=True)
         base = draft.project.copy()
-    before = shown(base or project)
-    theirs = dict(source.document)
+    before = form(base or project)
+    listed = shown(base or project) if removals else None
+    theirs, mapped = changes.as_lists(source.document)
     _check_same(theirs, before, project)
     if not fresh and isinstance(theirs.get("title"), str) and theirs["title"] != before["title"]:
         draft.add(e.ProjectRetitled(str(theirs["title"])))
-    changes.sessions(draft, before, theirs, removals)
-    changes.decisions(draft, before, theirs, removals)
+    changes.sessions(draft, before, theirs)
+    changes.decisions(draft, before, theirs, listed)
     changes.position(draft, before, theirs)
-    changes.blockers(draft, before, theirs, removals)
-    changes.resume(draft, before, theirs, removals)
+    changes.blockers(draft, before, theirs, listed)
+    changes.resume(draft, before, theirs, listed)
     said = theirs.get("next_action")
     if isinstance(said, str) and said != before["next_action"]:
         draft.add(e.NextActionSet(said))
     current = changes.current(draft.project, before, theirs)
+    changes.put_back(theirs, mapped)
+    before = shown(base or project)
     left = _left(draft.project, before, theirs, removals, fresh)
     if draft.requests or left or current != draft.project.current:
         draft.add(e.ProjectAdopted(path, content_digest, "", current), must=True)
@@ -101,7 +106,13 @@ def _left(
     project: Project, before: Object, theirs: Object, removals: bool, fresh: bool
 ) -> list[e.Leftover]:
     """Where the file would not come out again as it is, although it says something of its own."""
-    places = Places(own(project), form(project), before, theirs, ASIDE)
+    alone = own(project)
+    figures = theirs.get("progress", {})
+    if isinstance(figures, dict) and VERBATIM not in figures:  # what is said beside the figures is kept
+        derived = part(alone, "progress")
+        theirs = {**theirs, "progress": {**figures, **derived}}
+        before = {**before, "progress": {**part(before, "progress"), **derived}}
+    places = Places(alone, form(project), before, theirs, frozenset(("escalation",)))
     return list(remaining(places, removals, fresh))
 
 
@@ -117,7 +128,7 @@ def _opening(source: Source, title: str) -> e.ProjectOpened:
     count = total if isinstance(total, int) else 0
     if isinstance(at, int):
         names[at] = str(position.get("phase_name") or names.get(at) or "")
-    count = min(max(count, 0, *names), 1000)
+    count = min(max(count, 1, *names), 1000)
     steps = generic(names.get(number) or f"Phase {number}" for number in range(1, count + 1)).steps
     said = document.get("title")
     text = said if isinstance(said, str) and said else title or source.name or "untitled"

@@ -4,7 +4,7 @@ Each function also puts its section of the file into the form of the document: e
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
@@ -16,8 +16,9 @@ from journal.state import Project
 from projections.draft import Draft
 from projections.leftovers import Object, digest
 from projections.position import is_done, plan_at_work, task_at_work
-from projections.state_md.document import KINDS, at
+from projections.state_md.document import KINDS, LISTS, at, form
 from projections.state_md.progress import tasks
+from projections.state_md.writing import VERBATIM, as_it_is
 
 _GONE = "gone from the file"
 _STATUS = {"paused": "in_progress", "blocked": "in_progress", "done": "complete"}
@@ -32,8 +33,35 @@ def part(document: Object, key: str) -> Object:
     return found if isinstance(found, dict) else {}
 
 
+def as_lists(document: Object) -> tuple[Object, dict[tuple[str, ...], Json]]:
+    """The document with a list where a mapping by names stands instead, and those mappings."""
+    theirs, mapped = dict(document), dict[tuple[str, ...], Json]()
+    if isinstance(context := theirs.get("resume_context"), dict):
+        theirs["resume_context"] = dict(context)
+    for path in LISTS:
+        parent, found = at(theirs, path[:-1]), at(theirs, path)
+        if isinstance(parent, dict) and isinstance(found, dict):
+            mapped[path] = found
+            parent[path[-1]] = [
+                {"id": name, **entry}
+                for name, entry in found.items()
+                if len(path) == 1 and isinstance(entry, dict)
+            ]
+    return theirs, mapped
+
+
+def put_back(theirs: Object, mapped: Mapping[tuple[str, ...], Json]) -> None:
+    """Have the mappings by names stand as they are, whatever events they became."""
+    for path, value in mapped.items():
+        parent = at(theirs, path[:-1])
+        if isinstance(parent, dict):
+            parent[path[-1]] = as_it_is(path[-1], value)
+
+
 def moment(text: Json) -> int | None:
     """The moment that a date or time in a file means; None if it means none."""
+    if isinstance(text, dict):  # it is quoted, or otherwise not as we would write it
+        text = str(text.get(VERBATIM, "")).strip("\"'")
     if not (isinstance(text, str) and text[:1].isdigit()):
         return None
     try:
@@ -53,23 +81,38 @@ def _list(of: Object, key: str) -> tuple[str, ...]:
 
 
 def _entries(
-    before: Object, theirs: Object, section: str, alike: Callable[[Object, Object], bool]
-) -> Iterator[tuple[str, Json]]:
-    """The file's entries of a section, each with the id of the entry of before that it is."""
-    shown, found = part(before, section), theirs.get(section)
-    unmatched = dict(shown)
+    draft: Draft,
+    before: Object,
+    theirs: Object,
+    section: str,
+    alike: Callable[[Object, Object], bool],
+) -> Iterator[tuple[str, Object, Json]]:
+    """The file's entries of a section, each with its id and how that was before.
+
+    What was recorded since the file was rendered counts too: an agent that writes its copy again
+    says nothing new with it.
+    """
+    since = part(form(draft.project), section)
+    unmatched = dict(part(before, section)) | {
+        id: entry for id, entry in since.items() if id not in part(before, section)
+    }
+    known: Mapping[str, object] = getattr(draft.project, section)
+    found = theirs.get(section)
     for entry in found if isinstance(found, list) else ():
         id = entry.get("id") if isinstance(entry, dict) else None
+        if isinstance(id, str) and id in known and id not in unmatched:
+            yield id, entry if isinstance(entry, dict) else {}, entry  # it is settled by now
+            continue
         if not (isinstance(id, str) and id in unmatched):
-            same = (name for name, known in unmatched.items() if digest(known) == digest(entry))
+            same = (name for name, was in unmatched.items() if digest(was) == digest(entry))
             close = (
                 name
-                for name, known in unmatched.items()
-                if isinstance(known, dict) and isinstance(entry, dict) and alike(known, entry)
+                for name, was in unmatched.items()
+                if isinstance(was, dict) and isinstance(entry, dict) and alike(was, entry)
             )
             id = next(same, None) or next(close, "")
-        unmatched.pop(str(id), None)
-        yield str(id), entry
+        was = unmatched.pop(str(id), None)
+        yield str(id), was if isinstance(was, dict) else {}, entry
 
 
 def _free(found: Object, section: str) -> str:
@@ -80,8 +123,10 @@ def _free(found: Object, section: str) -> str:
     return f"{section} {number}"
 
 
-def _removed(before: Object, found: Object, section: str, removals: bool) -> list[str]:
-    return [id for id in part(before, section) if id not in found] if removals else []
+def _removed(shown: Object, theirs: Object, section: str, found: Object) -> list[str]:
+    """What stood in the file and is there no more; a section that is no list says nothing."""
+    listed = isinstance(theirs.get(section), list)
+    return [id for id in part(shown, section) if id not in found] if listed else []
 
 
 def _told(theirs: Object, section: str, found: Object) -> None:
@@ -93,17 +138,18 @@ def _told(theirs: Object, section: str, found: Object) -> None:
 # -- sessions --------------------------------------------------------------------------------
 
 
-def sessions(draft: Draft, before: Object, theirs: Object, removals: bool) -> None:
-    """Tell of sessions that are new, and of those that have ended since."""
+def sessions(draft: Draft, before: Object, theirs: Object) -> None:
+    """Tell of sessions that are new, and of those that have ended since; none is ever gone."""
     found: Object = {}
-    for known, entry in _entries(before, theirs, "sessions", lambda was, now: False):
+    for known, was, entry in _entries(draft, before, theirs, "sessions", lambda was, now: False):
         id = known
         if isinstance(entry, dict):
-            if not known or known not in draft.project.sessions:
+            if known not in draft.project.sessions:
                 id = _begin(draft, entry)
-            _end(draft, id, part(part(before, "sessions"), id), entry)
+            _end(draft, id, was, entry)
         found[id or _free(found, "sessions")] = entry
-    _told(theirs, "sessions", found)
+    gone = {id: was for id, was in part(before, "sessions").items() if id not in found}
+    _told(theirs, "sessions", gone | found)
 
 
 def _begin(draft: Draft, entry: Object) -> str:
@@ -157,22 +203,26 @@ def _usage(entry: Object) -> float | None:
 _FACTS = ("context", "decision", "reason", "alternatives_considered", "reversible", "kind")
 
 
-def decisions(draft: Draft, before: Object, theirs: Object, removals: bool) -> None:
-    """Record decisions that are new, or are others by now."""
+def decisions(draft: Draft, before: Object, theirs: Object, shown: Object | None) -> None:
+    """Record decisions that are new, or are others by now; `shown` is what may be gone."""
     found: Object = {}
+    removals = shown is not None
 
     def alike(was: Object, now: Object) -> bool:
         return was.get("context") == now.get("context") and was.get("date") == now.get("date")
 
-    for known, entry in _entries(before, theirs, "decisions", alike):
-        id, was = known, part(part(before, "decisions"), known)
+    for known, was, entry in _entries(draft, before, theirs, "decisions", alike):
+        id = known
+        settled = draft.project.decisions.get(known)
+        if settled and settled.superseded_by is not None and known not in part(before, "decisions"):
+            continue  # an old copy does not bring it back
         changed = isinstance(entry, dict) and any(
             was.get(fact) != entry.get(fact) and (fact in entry or removals) for fact in _FACTS
         )
         if isinstance(entry, dict) and (not was or changed):
             id = _decide(draft, known if was else "", {**({} if removals else was), **entry})
         found[id or known or _free(found, "decisions")] = entry
-    for id in _removed(before, found, "decisions", removals):
+    for id in _removed(shown or {}, theirs, "decisions", found):
         decision = draft.project.decisions.get(id)
         if decision and decision.superseded_by is None:
             draft.add(e.DecisionSuperseded(id, "", _GONE))
@@ -225,6 +275,10 @@ def position(draft: Draft, before: Object, theirs: Object) -> None:
     there, was = part(theirs, "position"), part(before, "position")
     key = _phase_key(there.get("phase"))
     counts, counted = part(theirs, "progress"), part(before, "progress")
+    total = counts.get("phases_total")
+    if total != counted.get("phases_total") and isinstance(total, int) and total <= 1000:
+        for number in range(len(draft.project.steps) + 1, total + 1):
+            draft.add(e.StepPlanned(e.StepPlan(str(number), f"Phase {number}")))
     if key and key not in draft.project.steps:
         draft.add(e.StepPlanned(e.StepPlan(key, _words(there, "phase_name") or f"Phase {key}")))
     _complete(draft, key, there, counts)
@@ -272,7 +326,9 @@ def _plan(draft: Draft, key: str, there: Object) -> None:
     )
     if plan is None:
         draft.add(e.PlanAdded(key, name or f"Plan {number}", number))
-        plan = next((p for p in draft.project.plans.values() if p.number == number), None)
+        plan = next(
+            (p for p in draft.project.plans.values() if (p.step, p.number) == (key, number)), None
+        )
     at_work = plan_at_work(draft.project, key)
     if plan and at_work != plan:
         if at_work and at_work.number < number:
@@ -282,7 +338,7 @@ def _plan(draft: Draft, key: str, there: Object) -> None:
 
 def _task(draft: Draft, key: str, there: Object, was: Object, done: Json) -> None:
     title = _words(there, "task")
-    if not title or title == was.get("task"):
+    if not title or (title, there.get("phase")) == (was.get("task"), was.get("phase")):
         return
     project = draft.project
     at_work = task_at_work(project, key)
@@ -323,25 +379,27 @@ def _count(draft: Draft, key: str, counts: Object) -> None:
 # -- blockers --------------------------------------------------------------------------------
 
 
-def blockers(draft: Draft, before: Object, theirs: Object, removals: bool) -> None:
-    """Raise, bypass and resolve what the file does."""
+def blockers(draft: Draft, before: Object, theirs: Object, shown: Object | None) -> None:
+    """Raise, bypass and resolve what the file does; `shown` is what may be gone."""
     found: Object = {}
 
     def alike(was: Object, now: Object) -> bool:
         return "id" not in now and was.get("description") == now.get("description")
 
-    for known, entry in _entries(before, theirs, "blockers", alike):
+    for known, was, entry in _entries(draft, before, theirs, "blockers", alike):
         id = known
+        settled = draft.project.blockers.get(known)
+        if settled and settled.status == "resolved" and known not in part(before, "blockers"):
+            continue  # an old copy does not bring it back
         if isinstance(entry, dict):
             if known not in draft.project.blockers:
                 id = _raise(draft, entry)
             else:
-                was = part(part(before, "blockers"), known)
                 if entry.get("blocked_tasks") != was.get("blocked_tasks"):
                     _name_tasks(draft, known, entry)
             _settle(draft, id, entry)
         found[id or _free(found, "blockers")] = entry
-    for id in _removed(before, found, "blockers", removals):
+    for id in _removed(shown or {}, theirs, "blockers", found):
         draft.add(e.BlockerResolved(id, _GONE))
     _told(theirs, "blockers", found)
 
@@ -395,8 +453,8 @@ def _settle(draft: Draft, id: str, entry: Object) -> None:
 # -- what a resuming agent needs -------------------------------------------------------------
 
 
-def resume(draft: Draft, before: Object, theirs: Object, removals: bool) -> None:
-    """Record files, implementations and questions that are new."""
+def resume(draft: Draft, before: Object, theirs: Object, cut: Object | None) -> None:
+    """Record files, implementations and questions that are new; `cut` is what may be gone."""
     section, shown = part(theirs, "resume_context"), part(before, "resume_context")
     if not section:
         return
@@ -407,12 +465,12 @@ def resume(draft: Draft, before: Object, theirs: Object, removals: bool) -> None
         draft.add(e.ContextNoted("implementation", text))
     for key in ("files_modified_this_session", "key_implementations"):
         _by_text(section, key)
-    _questions(draft, shown, section, removals)
+    _questions(draft, shown, section, part(cut or {}, "resume_context"))
 
 
 def _new(section: Object, shown: Object, key: str) -> list[str]:
     known = part(shown, key).values()
-    return [text for text in _list(section, key) if text not in known]
+    return [text for text in dict.fromkeys(_list(section, key)) if text not in known]
 
 
 def _by_text(section: Object, key: str) -> None:
@@ -425,8 +483,9 @@ def _by_text(section: Object, key: str) -> None:
             named[name if name not in named else f"{name} ({len(named)})"] = text
 
 
-def _questions(draft: Draft, shown: Object, section: Object, removals: bool) -> None:
+def _questions(draft: Draft, shown: Object, section: Object, cut: Object) -> None:
     listed, known = section.get("open_questions"), part(shown, "open_questions")
+    known = known | part(part(form(draft.project), "resume_context"), "open_questions")
     if not isinstance(listed, list):
         return
     found: Object = {}
@@ -442,7 +501,7 @@ def _questions(draft: Draft, shown: Object, section: Object, removals: bool) -> 
             made = list(draft.project.questions)
             id = made[-1] if len(made) > number else ""
         found[id or _free(found, "open_questions")] = each
-    for id in known if removals else ():
+    for id in part(cut, "open_questions"):
         if id not in found:
             draft.add(e.QuestionResolved(id, _GONE))
     section["open_questions"] = found

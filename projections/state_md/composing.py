@@ -14,7 +14,7 @@ from journal.errors import Invalid
 from journal.events import Json
 from journal.payload import MAX_DEPTH
 from projections.leftovers import Object
-from projections.state_md.writing import VERBATIM
+from projections.state_md.writing import VERBATIM, WHOLE, is_time
 
 #: So many values a file has at the most, each alias counted as what it stands for.
 _MOST = 200_000
@@ -53,7 +53,11 @@ class _Reader:
             key is not None and child[0].tag == f"{_TAG}str"
             for key, child in zip(keys, node.value, strict=True)
         )
-        if not plain or VERBATIM in keys:
+        if not depth and not plain:
+            odd = next(key for key, _ in node.value if key.tag != f"{_TAG}str")
+            line = odd.start_mark.line + 1
+            raise Invalid(f"line {line}: the key is no text; put it in quotes")
+        if not plain or {VERBATIM, WHOLE}.intersection(filter(None, keys)):
             return {VERBATIM: _verbatim(node)}
         for key, value in node.value:
             if key.value in found:
@@ -78,7 +82,10 @@ def _scalar(node: Any, key: str) -> Json:
     text: str = node.value
     kind = node.tag.removeprefix(_TAG)
     made: Any = None
-    if kind == "str" or (kind == "timestamp" and key in _TIMES):
+    if kind in ("str", "timestamp") and key in _TIMES:
+        # What we would write in another form than the file has is kept in its own.
+        made = text if (kind == "timestamp") == is_time(text) else None
+    elif kind == "str":
         made = text
     elif kind == "null":
         return None

@@ -41,6 +41,8 @@ _SHARES = {
     ("resume_context", "files_modified_this_session"): 0.1,
     ("resume_context", "key_implementations"): 0.07,
 }
+#: What an adopted file has in the context beside that.
+_BESIDE = ("resume_context", "")
 _PLAIN = ("initiative", "id", "agent", "status", "continues", "files_modified_this_session")
 _TIMES = ("date", "started", "ended", "identified_at", "blocked_since")
 _TIME = re.compile(
@@ -49,6 +51,8 @@ _TIME = re.compile(
 )
 #: A value that only YAML can say, as it was written.
 VERBATIM = "!yaml"
+#: The only entry of a list that is no list in the file, but this.
+WHOLE = "!whole"
 
 
 def written(document: Object, more: str) -> list[str]:
@@ -56,6 +60,15 @@ def written(document: Object, more: str) -> list[str]:
     shown, left_out = cut(document)
     whole = flat(shown)
     assert isinstance(whole, dict)
+    lines = _lines(whole, left_out, more, _ENTRY)
+    # A file may have a section that is no list and taller than all; on one line each they fit.
+    return lines if len(lines) <= LINES - 2 else _lines(whole, left_out, more, 0)
+
+
+def _lines(
+    whole: Object, left_out: Mapping[tuple[str, ...], int], more: str, tall: int
+) -> list[str]:
+    """The lines, with every section on one that is taller than so many."""
     lines = ["# STATE.md"]
     rest = [key for key in whole if key not in HEADINGS and key not in _TOP]
     for key in (*_TOP, *(key for key in HEADINGS if key not in _TOP), *rest):
@@ -66,9 +79,10 @@ def written(document: Object, more: str) -> list[str]:
             lines += ["", *filter(None, (heading,))]
         for path, count in left_out.items():
             if path[0] == key or (not path[0] and rest and key == rest[0]):
-                what = path[-1].replace("_", " ") or "entries"
+                what = path[-1].replace("_", " ") or "keys"
                 lines.append(f"# {count:,} older {what} are not shown: {more}")
-        lines += yaml.mapping({key: _node(key, whole[key], _ENTRY)})
+        node = _node(key, whole[key], _ENTRY)
+        lines += yaml.mapping({key: node if tall else yaml.flow(node)})
     return lines
 
 
@@ -82,7 +96,10 @@ def cut(document: Object) -> tuple[Object, dict[tuple[str, ...], int]]:
         for path, entries in known.items()
     }
     heights["",] = [len(yaml.mapping({k: _node(k, v, _ENTRY)})) for k, v in rest.items()]
-    bare = _without(document, {**dict.fromkeys(known, 0), ("",): 0})
+    heights[_BESIDE] = [
+        len(yaml.mapping({k: _node(k, v, _TALL)})) for k, v in _beside(document).items()
+    ]
+    bare = _without(document, dict.fromkeys(heights, 0))
     fixed = sum(len(yaml.mapping({k: _node(k, v, _ENTRY)})) for k, v in bare.items())
     # Two lines around each heading, a comment for each list, the title, and the stamp.
     room = LINES - fixed - 2 * (len(HEADINGS) + 1) - len(heights) - 5
@@ -91,12 +108,22 @@ def cut(document: Object) -> tuple[Object, dict[tuple[str, ...], int]]:
     return _without(document, kept), left_out
 
 
+def _beside(document: Object) -> Object:
+    """What an adopted file has in the context beside our lists."""
+    context = document.get("resume_context")
+    return (
+        {key: value for key, value in context.items() if ("resume_context", key) not in LISTS}
+        if isinstance(context, dict)
+        else {}
+    )
+
+
 def _allot(heights: dict[tuple[str, ...], list[int]], room: int) -> dict[tuple[str, ...], int]:
     """How many of the newest of each list are shown."""
     shares = {path: int(room * _SHARES.get(path, 0.05)) for path in heights}
     kept = {path: _fitting(heights[path], share) for path, share in shares.items()}
     spare = room - sum(sum(heights[path][len(heights[path]) - n :]) for path, n in kept.items())
-    for path in (*_SHARES, ("",)):
+    for path in (*_SHARES, ("",), _BESIDE):
         if path in heights:
             all_of, shown = heights[path], kept[path]
             more = _fitting(all_of[: len(all_of) - shown], spare)
@@ -124,6 +151,10 @@ def _without(document: Object, kept: Mapping[tuple[str, ...], int]) -> Object:
             return value
         if path in kept:
             return dict(list(value.items())[len(value) - kept[path] :])
+        if path == _BESIDE[:1] and _BESIDE in kept:
+            beside = list(_beside(document))
+            out = set(beside[: len(beside) - kept[_BESIDE]])
+            value = {key: each for key, each in value.items() if key not in out}
         return {key: inner(each, (*path, key)) for key, each in value.items()}
 
     rest = [key for key in document if key not in HEADINGS and key not in _TOP]
@@ -157,6 +188,8 @@ def _plain(key: str, value: Json) -> Node:
             if set(value) == {VERBATIM}:
                 return Written(str(value[VERBATIM]))
             return {name: _node(name, inner, _TALL) for name, inner in value.items()}
+        case [dict() as only] if set(only) == {WHOLE}:
+            return Written(str(only[WHOLE]))
         case list():
             return [_node(key, inner, _ENTRY if key in HEADINGS else _TALL) for inner in value]
         case str():
@@ -168,6 +201,11 @@ def _plain(key: str, value: Json) -> Node:
         case float():
             return Written(repr(value) if "." in repr(value) else repr(value).replace("e", ".0e"))
     return Written(value)
+
+
+def as_it_is(key: str, value: Json) -> Json:
+    """A value that stands in the place of a list, and is none."""
+    return [{WHOLE: "".join(yaml.flow(_plain(key, value)))}]
 
 
 def _text(key: str, value: str) -> Written:
