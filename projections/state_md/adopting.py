@@ -108,7 +108,7 @@ def _left(
     """Where the file would not come out again as it is, although it says something of its own."""
     alone = own(project)
     figures = theirs.get("progress", {})
-    if isinstance(figures, dict) and VERBATIM not in figures:  # what is said beside the figures is kept
+    if isinstance(figures, dict) and VERBATIM not in figures:
         derived = part(alone, "progress")
         theirs = {**theirs, "progress": {**figures, **derived}}
         before = {**before, "progress": {**part(before, "progress"), **derived}}
