@@ -1,9 +1,14 @@
 """The files that plans and their summaries are in, which a resuming agent is sent to."""
 
+import re
+
 from msgspec import Struct
 
 from journal.entities import Project, Step
 from projections.position import plan_ahead
+
+#: What may stand for a number: a width of more than nine digits would be no name of a file.
+FORM = re.compile(r"(?:[^{}]|\{(?:phase|plan)(?::0?[1-9])?\})*")
 
 
 class PlanFiles(Struct, frozen=True, forbid_unknown_fields=True):

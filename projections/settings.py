@@ -26,7 +26,7 @@ from journal.rules import workspace_path
 from journal.state import Project
 from journal.workspace import FOLDER
 from projections.dialect import DIALECTS, TREES, Dialect, Tree
-from projections.plans import PlanFiles
+from projections.plans import FORM, PlanFiles
 
 FILE = "passdown.toml"
 
@@ -193,15 +193,13 @@ def _read(path: Path) -> _Settings:
 def _check_plans(plans: PlanFiles) -> None:
     """Refuse patterns that do not name a file of the workspace for every plan of every phase."""
     for pattern in (plans.plan, plans.summary):
+        if not FORM.fullmatch(pattern):
+            raise Invalid(
+                f"{FILE}: [plans] {pattern[:80]!r} names no file; {{phase}} and {{plan}} stand for "
+                "the numbers, {phase:02} for two digits"
+            )
         for phase in ("1", "3_5"):
             try:
-                path = plans.path(pattern, phase, 1)
-            except (LookupError, ValueError, AttributeError, TypeError) as e:
-                raise Invalid(
-                    f"{FILE}: [plans] {pattern!r} names no file for phase {phase}; "
-                    "{phase} and {plan} stand for the numbers, {phase:02} for two digits"
-                ) from e
-            try:
-                workspace_path(path)
+                workspace_path(plans.path(pattern, phase, 1))
             except Invalid as e:
                 raise Invalid(f"{FILE}: [plans] {e}") from e

@@ -23,6 +23,7 @@ from journal.state import Project
 from journal.workspace import Workspace
 from projections.desk import FileState, Status
 from projections.files import files_locked
+from projections.settings import FILE as SETTINGS
 from projections.tables import schema
 from projections.tables.rows import Cell, Row, rows
 from projections.tables.schema import COLUMNS
@@ -135,8 +136,9 @@ def copy(states: Iterable[Project], path: Path) -> None:
     """Make tables of these projects in a file of somebody's choice, in the place of older ones."""
     target = Path(os.path.realpath(path))
     try:
-        if target.exists() and not _is_ours(target):
-            raise Invalid(f"{path} is there and holds something else; choose another path")
+        taken = target.name == SETTINGS or (target.exists() and not _is_ours(target))
+        if taken:
+            raise Invalid(f"{path} is for something else; choose another path")
         _write(target, states)
     except (OSError, sqlite3.Error) as error:
         why = error.strerror if isinstance(error, OSError) else error
