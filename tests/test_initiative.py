@@ -252,6 +252,7 @@ def test_plans_that_are_elsewhere(
         'plan = "{0}.md"',
         'plan = "{phase"',
         'plan = "{phase[0]}.md"',
+        'plan = "{phase:>99999999}"',
         'plan = "{phase.x}.md"',
         'plan = "{phase:02d}.md"',
         'plan = "{plan:x2}.md"',
