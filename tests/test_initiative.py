@@ -452,6 +452,23 @@ _BEGUN = ("step start 1", "task add A --step 1", "task add B --step 1", "next 'g
                 "progress.current_phase_tasks": 0,
                 "progress.current_phase_completed": 0,
             },
+            id="Phase completed, and the next begun",
+        ),
+        pytest.param(
+            (
+                *_BEGUN,
+                *(f"task {verb} {id}" for id in ("1", "2") for verb in ("start", "complete")),
+            ),
+            "step complete 1",
+            {
+                *("progress.phases_completed", "progress.current_phase_tasks"),
+                *("progress.current_phase_completed", "position.status"),
+            },
+            {
+                "progress.phases_completed": 1,
+                "progress.current_phase_tasks": 0,
+                "progress.current_phase_completed": 0,
+            },
             id="Phase completed",
         ),
     ],

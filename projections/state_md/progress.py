@@ -7,14 +7,14 @@ until more tasks than that are named.
 
 from journal.entities import Project, Step
 from journal.events import Json
-from projections.position import is_done
+from projections.position import ahead, is_done
 
 CELLS = 16
 
 
 def progress(project: Project) -> dict[str, Json]:
     """The figures, and a bar of 16 cells."""
-    step = phase(project)
+    step = _counted(project)
     total, ready = tasks(project, step) if step else (0, 0)
     phases = sum(map(is_done, project.steps.values()))
     under_way = total if step and not is_done(step) else 0
@@ -32,6 +32,12 @@ def progress(project: Project) -> dict[str, Json]:
 def phase(project: Project) -> Step | None:
     """The phase the project is in; before anything was started, the first."""
     return project.steps.get(project.current) or next(iter(project.steps.values()), None)
+
+
+def _counted(project: Project) -> Step | None:
+    """The phase whose tasks are counted: once it is done, the next, so that they begin anew."""
+    step = phase(project)
+    return ahead(project) or step if step and is_done(step) else step
 
 
 def tasks(project: Project, step: Step) -> tuple[int, int]:
