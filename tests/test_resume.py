@@ -613,6 +613,14 @@ def proposed(command: str) -> e.Event | None:
             return e.StepRestarted(step, mode)
         case ["step", "skip", step, "--reason", reason]:
             return e.StepSkipped(step, reason)
+        case ["plan", "start", plan]:
+            return e.PlanStarted(plan)
+        case ["plan", "complete", plan]:
+            return e.PlanCompleted(plan)
+        case ["task", "start", task]:
+            return e.TaskStarted(task)
+        case ["task", "complete", task]:
+            return e.TaskCompleted(task)
         case ["decide", "--key", key, "--value", value]:
             return e.DecisionMade(key=key, value=value)
         case ["append", "project.reopened"]:
@@ -636,5 +644,7 @@ def test_every_state_has_a_brief(project: Project, agent: str, data: st.DataObje
         offers = [*brief.offers, *(offer for warning in brief.warnings for offer in warning.offers)]
         for command in (brief.command, *(offer.command for offer in offers)):
             if event := proposed(command):
-                decide(project, event, By(None))
+                words = shlex.split(command)
+                actor = words[words.index("--actor") + 1] if "--actor" in words else None
+                decide(project, event, By(actor))
     assert project == before

@@ -105,7 +105,7 @@ def _decode(content: bytes, source: Source) -> Object:
 
 def _whole(digits: str) -> int:
     number = int(digits)
-    if not -(2**63) <= number < 2**63:
+    if not -(2**63) <= number < 2**64:
         raise ValueError("a number has more than 64 bits")
     return number
 
