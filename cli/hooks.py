@@ -16,7 +16,7 @@ from typing import NoReturn
 import msgspec
 from msgspec import Struct
 
-from cli import hooklog, whose
+from cli import whose
 from cli.contracts import HOSTS, Moment, Told, answer, legible, meaning
 from cli.hearing import hear
 from cli.presence import is_name, record
@@ -305,6 +305,8 @@ def _log(call: Call) -> None:
     with suppress(Exception):
         sys.stderr.write(f"passdown: {line}\n")
     with suppress(Exception):
+        from cli import hooklog
+
         hooklog.add((call.workspace or places.find()).folder, line)
 
 

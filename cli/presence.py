@@ -29,9 +29,11 @@ def record(
 
     # Two hooks may ask at once, so that it is decided under the lock. What comes to nothing, as
     # most signs of life do, does not wait for that.
-    state, moment = handle.state, now()
-    if seen or any(decided(state, propose(state, moment), moment)):
-        handle.append_decided(propose)
+    if not seen:
+        state, moment = handle.state, now()
+        if not any(decided(state, propose(state, moment), moment)):
+            return
+    handle.append_decided(propose)
 
 
 def _request(event: e.Event, agent: str, session: str) -> Request:

@@ -1,6 +1,5 @@
 """The things a project consists of: frozen, so that a state can be shared and compared."""
 
-from copy import deepcopy
 from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Struct, field
@@ -336,6 +335,8 @@ class Project(Struct):
             setattr(twin, name, value.copy() if isinstance(value, dict | list) else value)
         for id, decision in self.decisions.items():
             if isinstance(decision.value, list | dict):
+                from copy import deepcopy
+
                 twin.decisions[id] = replace(decision, value=deepcopy(decision.value))
         return twin
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from journal import forks, workspace
 from journal.clock import now
@@ -23,7 +23,9 @@ from journal.record import SLUG
 from journal.request import Envelope
 from journal.sqlite import SqliteStore
 from journal.store import Store
-from journal.workflows import Workflow, load
+
+if TYPE_CHECKING:
+    from journal.workflows import Workflow
 
 
 class Journal(forks.Forkable):
@@ -83,7 +85,7 @@ class Journal(forks.Forkable):
     def open_project(
         self,
         slug: str,
-        workflow: Workflow | str = "apex",
+        workflow: "Workflow | str" = "apex",
         *,
         title: str = "",
         native: str = "",
@@ -91,6 +93,8 @@ class Journal(forks.Forkable):
         **envelope: Unpack[Envelope],
     ) -> Handle:
         """Begin a project; one that is there and was begun the same way is returned."""
+        from journal.workflows import load  # wanted once in the life of a project
+
         handle = self.handle(slug)
         flow = load(workflow) if isinstance(workflow, str) else workflow
         handle.append(

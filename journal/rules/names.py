@@ -2,7 +2,6 @@
 
 import posixpath
 import re
-import shlex
 from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import TypeVar
 
@@ -16,6 +15,8 @@ from journal.rules.rule import By
 
 def command(*words: str) -> str:
     """A command as one can type it, for a refusal to offer."""
+    import shlex  # only what is refused has words for a shell
+
     return shlex.join(words)
 
 
