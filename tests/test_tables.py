@@ -40,6 +40,8 @@ def told(p: Project) -> dict[str, list[dict[str, Any]]]:
     """The rows of a project as the documents promise them."""
     slug = p.slug
     here = p.steps.get(p.current) or next(iter(p.steps.values()), None)
+    if here and here.status in ("complete", "skipped"):
+        here = ahead(p) or here  # the counters begin anew with the next
     of_here = [task for task in p.tasks.values() if here and task.step == here.key]
     at_work = sorted(
         (task for task in of_here if task.status in ("claimed", "in_progress")),
@@ -149,6 +151,8 @@ def told(p: Project) -> dict[str, list[dict[str, Any]]]:
 def progress_told(p: Project) -> dict[str, int]:
     """The figures of a project's progress."""
     here = p.steps.get(p.current) or next(iter(p.steps.values()), None)
+    if here and here.status in ("complete", "skipped"):
+        here = ahead(p) or here  # the counters begin anew with the next
     of_here = [task for task in p.tasks.values() if here and task.step == here.key]
     total = max(here.tasks if here else 0, len(of_here))
     done = (here.tasks_done if here else 0) + sum(task.status == "done" for task in of_here)
