@@ -28,6 +28,7 @@ from journal import events as e
 from journal.errors import PassdownError
 from journal.workspace import Workspace
 from projections import tables
+from projections.position import ahead
 
 ROOT = Path(__file__).parents[1]
 START = 1_767_261_600_000_000
@@ -40,8 +41,6 @@ def told(p: Project) -> dict[str, list[dict[str, Any]]]:
     """The rows of a project as the documents promise them."""
     slug = p.slug
     here = p.steps.get(p.current) or next(iter(p.steps.values()), None)
-    if here and here.status in ("complete", "skipped"):
-        here = ahead(p) or here  # the counters begin anew with the next
     of_here = [task for task in p.tasks.values() if here and task.step == here.key]
     at_work = sorted(
         (task for task in of_here if task.status in ("claimed", "in_progress")),
