@@ -11,16 +11,20 @@ _WORDS: dict[type[e.Event], Callable[[Any], str]] = {
     e.ProjectOpened: lambda x: f"project opened: {x.title} ({x.workflow}, {len(x.steps)} steps)",
     e.ProjectAdopted: lambda x: f"adopted {x.source}{_because(x.note)}",
     e.LeftoversKept: lambda x: f"kept {len(x.leftovers) + len(x.originals)} values of a file",
-    e.ProjectArchived: lambda x: "project archived",
+    e.ProjectArchived: lambda x: f"project archived{_because(x.reason)}",
+    e.ProjectAborted: lambda x: f"project aborted{_because(x.reason)}",
     e.ProjectReopened: lambda x: "project reopened",
     e.ProjectRetitled: lambda x: f"title is now {x.title}",
     e.BranchSwitched: lambda x: f"branch is now {x.branch}",
+    e.ExecutionChosen: lambda x: f"executed as {_execution(x.execution)}",
+    e.DocumentRecorded: lambda x: f"{x.kind} document is {x.path}",
     e.GatePassed: lambda x: f"gate passed: {x.gate}",
     e.ProjectRecovered: lambda x: f"recovered {x.what}: {_recovered(x)}",
     e.ActorRegistered: lambda x: f"{x.actor} registered as {x.role}",
     e.ActorStatusChanged: lambda x: f"{x.actor} is {x.status}",
     e.StepPlanned: lambda x: f"step {x.plan.key} planned: {x.plan.name}",
     e.StepStarted: lambda x: f"step {x.step} started",
+    e.StepAdjusted: lambda x: f"step {x.step} adjusted{_because(x.reason)}",
     e.StepCheckpointed: lambda x: f"step {x.step} reached {x.checkpoint}{_files(x)}",
     e.StepCompleted: lambda x: f"step {x.step} complete{_files(x)}",
     e.StepSkipped: lambda x: f"step {x.step} skipped{_because(x.reason)}",
@@ -112,6 +116,10 @@ def _shown(x: e.BriefShown) -> str:
 
 def _because(reason: str) -> str:
     return f": {reason}" if reason else ""
+
+
+def _execution(x: e.Execution) -> str:
+    return ", ".join(filter(None, (getattr(x, name) for name in x.__struct_fields__)))
 
 
 def _files(x: e.StepCheckpointed | e.StepCompleted) -> str:

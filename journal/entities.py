@@ -33,6 +33,10 @@ class Step(Struct, frozen=True, omit_defaults=True):
     optional: bool = False
     checkpoints: tuple[str, ...] = ()
     startup: tuple[str, ...] = ()
+    team: tuple[str, ...] = ()
+    blocked_by: tuple[str, ...] = ()
+    parallel: bool = False
+    files: tuple[str, ...] = ()
     status: StepStatus = "pending"
     sub_step: str | None = None
     started: Moment | None = None
@@ -46,6 +50,9 @@ class Step(Struct, frozen=True, omit_defaults=True):
     error: str = ""
     verified: Verification | None = None
     reconciled: str | None = None
+    #: Whether it completed without a word on what it changed, and nobody has said it since.
+    to_reconcile: bool = False
+    downstream: e.Downstream = e.Downstream()
     #: How many tasks it has, and how many of them are done, where a file counts and names none.
     tasks: int = 0
     tasks_done: int = 0
@@ -161,6 +168,16 @@ class File(Struct, frozen=True, omit_defaults=True):
     step: str = ""
     agent: str = ""
     session: str | None = None
+
+
+class Document(Struct, frozen=True, omit_defaults=True):
+    """A document that the work follows; the record of that version may have its text."""
+
+    kind: Literal["design", "plan"]
+    path: str
+    at: Moment
+    version: int
+    digest: str = ""
 
 
 class Tokens(Struct, frozen=True, omit_defaults=True):
@@ -285,6 +302,12 @@ class Project(Struct):
     branch: str = ""
     opened: Moment = 0
     archived: Moment | None = None
+    aborted: Moment | None = None
+    #: Where files are while the project is open, and where once it is archived.
+    moves: tuple[e.Move, ...] = ()
+    #: Only an orchestration has one; and the batch of steps that was started last.
+    execution: e.Execution | None = None
+    batch: str = ""
     #: The step that was started last.
     current: str = ""
 
@@ -302,6 +325,10 @@ class Project(Struct):
     errors: dict[str, Error] = field(default_factory=dict)
     blockers: dict[str, Blocker] = field(default_factory=dict)
     files: dict[str, File] = field(default_factory=dict)
+    #: Step and path -> what the step did to the file.
+    manifest: dict[str, File] = field(default_factory=dict)
+    #: Kind of a document -> the one that holds.
+    documents: dict[str, Document] = field(default_factory=dict)
     tokens: dict[str, Tokens] = field(default_factory=dict)
     tokens_by_step: dict[str, Tokens] = field(default_factory=dict)
     sessions: dict[str, Session] = field(default_factory=dict)
@@ -319,6 +346,8 @@ class Project(Struct):
     leased: dict[str, str] = field(default_factory=dict)
     #: The last file that was adopted, and what it says that the model has no place for.
     adopted: e.ProjectAdopted | None = None
+    #: Name of a dialect -> the last file of it that was adopted.
+    homes: dict[str, e.ProjectAdopted] = field(default_factory=dict)
     #: The digests of every file that was ever adopted.
     sources: tuple[str, ...] = ()
     leftovers: dict[str, tuple[e.Leftover, ...]] = field(default_factory=dict)
@@ -356,6 +385,17 @@ def step_agent(project: Project, step: Step) -> str:
         if held is not None and project.decisions[held].value == when.value:
             return when.agent
     return step.agent
+
+
+def manifest_key(step: str, path: str) -> str:
+    """What a step did to a file goes by both; no key of a step has a blank in it."""
+    return f"{step} {path}"
+
+
+def waits_on(project: Project, step: Step) -> list[Step]:
+    """The steps that must be done before this one, and are not."""
+    before = (project.steps[key] for key in step.blocked_by if key in project.steps)
+    return [each for each in before if each.status not in ("complete", "skipped")]
 
 
 def active_blockers(project: Project) -> list[Blocker]:

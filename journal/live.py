@@ -77,6 +77,7 @@ _WHOLE = (
     *("version", "hash", "content_version", "content_hash", "updated", "opening", "title"),
     *("workflow", "native", "policy", "branch", "opened", "archived", "current", "actors"),
     *("steps", "session_names", "next_actions", "hooks"),
+    *("aborted", "moves", "execution", "batch", "documents", "homes"),
 )
 
 

@@ -12,24 +12,34 @@ import msgspec
 from msgspec import Struct
 
 from journal.errors import Invalid
-from journal.events import Policy, StepPlan
+from journal.events import Execution, Policy, StepPlan
 from journal.rules import check_steps
 
 BUILT_IN = {"apex": Path(__file__).with_name("apex.toml")}
 
 
+#: What an orchestration allows where its workflow does not say otherwise.
+ORCHESTRATED = Policy(rerun=False, retries=2, skip="person", parallel=False, manifest=True)
+
+
 class Workflow(Struct, frozen=True, forbid_unknown_fields=True):
-    """The steps of a project and its transition policy."""
+    """The steps of a project, its transition policy, and how an orchestration executes them."""
 
     name: str
     steps: tuple[StepPlan, ...]
     policy: Policy = Policy()
+    execution: Execution | None = None
 
 
 def generic(names: Iterable[str]) -> Workflow:
     """A workflow of steps 1, 2, 3 … with the given names."""
     steps = tuple(StepPlan(str(n), name) for n, name in enumerate(names, start=1))
     return Workflow("generic", steps)
+
+
+def orchestration(steps: Iterable[StepPlan]) -> Workflow:
+    """A workflow of phases that agents are sent to, one at a time unless planned otherwise."""
+    return Workflow("maestro", tuple(steps), ORCHESTRATED, Execution())
 
 
 def load(name: str) -> Workflow:

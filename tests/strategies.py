@@ -150,6 +150,11 @@ _SMALL = st.integers(0, 5)
 _TASKS = _ids("T{:03}")
 _SESSIONS = _ids("session-{:03}")
 
+_DOWNSTREAM = st.builds(e.Downstream, *[_TEXTS] * 5) | st.just(e.Downstream())
+_EXECUTIONS = st.builds(
+    e.Execution, st.sampled_from(("", "sequential", "parallel")), WORDS, WORDS, WORDS
+)
+
 #: By the name of the field; a class that means something else by a name is in _OWN.
 _FIELDS: dict[str, SearchStrategy[Any]] = {
     "actor": st.sampled_from(("ada", "worker-abc")),
@@ -158,6 +163,8 @@ _FIELDS: dict[str, SearchStrategy[Any]] = {
     "alternatives": _TEXTS,
     "approved_by": _AGENTS,
     "artifacts": st.lists(PATHS, max_size=4).map(tuple),
+    "batch": st.sampled_from(("", "b1")),
+    "blocked_by": st.none() | st.lists(_STEPS, max_size=2).map(tuple),
     "blocker": _ids("block-{:03}"),
     "branch": WORDS,
     "by": st.one_of(st.just(""), _ids("D{:03}")),
@@ -176,7 +183,9 @@ _FIELDS: dict[str, SearchStrategy[Any]] = {
     "detail": WORDS,
     "details": WORDS,
     "digest": st.just(""),
+    "downstream": _DOWNSTREAM,
     "error": _ids("E{:03}"),
+    "execution": st.none() | _EXECUTIONS,
     "file": st.one_of(st.just(""), PATHS),
     "files": st.just(()),
     "finding": _ids("F{:03}"),
@@ -194,6 +203,7 @@ _FIELDS: dict[str, SearchStrategy[Any]] = {
     "message": TEXT,
     "mode": st.sampled_from(("retry", "rerun")),
     "models_used": _TEXTS,
+    "moves": st.lists(st.builds(e.Move, PATHS, PATHS), max_size=2).map(tuple),
     "name": TEXT,
     "native": WORDS,
     "note": WORDS,
@@ -201,18 +211,20 @@ _FIELDS: dict[str, SearchStrategy[Any]] = {
     "number": _SMALL,
     "originals": st.just(()),
     "output": _SMALL,
+    "parallel": st.none() | st.booleans(),
     "passed": st.booleans(),
     "passes_executed": _SMALL,
     "passes_planned": _SMALL,
     "path": PATHS,
     "plan": st.sampled_from(("1-1", "2-1", "2-2")),
-    "policy": st.just(e.Policy()),
+    "policy": st.sampled_from((e.Policy(), e.Policy(manifest=True))),
     "priority": st.sampled_from(("P0", "P1", "P2")),
-    "projection": st.just("session-state"),
+    "projection": st.sampled_from(("session-state", "active-session")),
     "question": _ids("OQ-{:03}"),
     "rationale": WORDS,
     "reason": WORDS,
     "resolution": WORDS,
+    "retries": st.none() | _SMALL,
     "reversible": st.none() | st.booleans(),
     "role": st.sampled_from(("person", "agent")),
     # Longer than any history here, in which time goes on, where a journal's clock may stand still.
@@ -227,6 +239,7 @@ _FIELDS: dict[str, SearchStrategy[Any]] = {
     "steps": st.just(APEX_STEPS),
     "summary": WORDS,
     "task": _TASKS,
+    "team": st.none() | _TEXTS,
     "tasks": st.lists(_TASKS, max_size=2).map(tuple),
     "text": TEXT,
     "title": TEXT,
@@ -260,12 +273,19 @@ _OWN: dict[tuple[type[e.Event], str], SearchStrategy[Any]] = {
         ),
         max_size=2,
     ).map(tuple),
+    (e.DocumentRecorded, "kind"): st.sampled_from(("design", "plan")),
+    (e.DocumentRecorded, "text"): WORDS,
+    (e.ExecutionChosen, "execution"): _EXECUTIONS,
+    (e.FilesChanged, "step"): _STEP_OR_NONE,
     (e.ProjectAdopted, "current"): _STEP_OR_NONE,
     (e.ProjectAdopted, "source"): TEXT,
     (e.StepAdopted, "completed"): _MOMENTS,
     (e.StepAdopted, "started"): _MOMENTS,
-    (e.StepAdopted, "status"): st.sampled_from(("pending", "in_progress", "complete", "skipped")),
+    (e.StepAdopted, "status"): st.sampled_from(
+        ("pending", "in_progress", "complete", "failed", "skipped")
+    ),
     (e.StepAdopted, "sub_step"): st.none() | TEXT,
+    (e.StepAdjusted, "files"): st.none() | st.lists(PATHS, max_size=3).map(tuple),
     (e.SessionNoted, "kind"): st.sampled_from(("note", "deviation", "issue")),
     (e.SessionStarted, "name"): st.sampled_from(("", "evening run")),
     (e.StepPlanned, "plan"): _LATER_STEPS,

@@ -1,4 +1,4 @@
-"""A project and who acts in it: opened, archived, retitled, moved, recovered."""
+"""A project and who acts in it: opened, aborted, archived, retitled, moved, recovered."""
 
 from typing import ClassVar, Literal
 
@@ -6,6 +6,15 @@ from msgspec import Struct
 
 from journal.events.event import Event, Json, Name, Role, Text
 from journal.events.step import Policy, StepPlan
+
+
+class Execution(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """How an orchestration goes about its steps; empty is what its host does by default."""
+
+    mode: str = ""
+    backend: str = ""
+    workflow: str = ""
+    complexity: str = ""
 
 
 class ProjectOpened(Event, frozen=True):
@@ -18,6 +27,8 @@ class ProjectOpened(Event, frozen=True):
     policy: Policy = Policy()
     native: str = ""
     branch: str = ""
+    #: Only an orchestration has one.
+    execution: Execution | None = None
 
 
 class ProjectAdopted(Event, frozen=True):
@@ -29,6 +40,8 @@ class ProjectAdopted(Event, frozen=True):
     format: str = ""
     current: str = ""
     note: str = ""
+    #: The dialect that the file is of.
+    projection: str = ""
 
 
 class Leftover(Struct, frozen=True, omit_defaults=True):
@@ -59,15 +72,30 @@ class LeftoversKept(Event, frozen=True):
     originals: tuple[Original, ...] = ()
 
 
+class Move(Struct, frozen=True):
+    """A file that has one place while a project is open, and another once it is archived."""
+
+    active: str
+    archived: str
+
+
 class ProjectArchived(Event, frozen=True):
     """The project was closed; nothing but reopening is recorded after it."""
 
     type: ClassVar[str] = "project.archived"
     reason: str = ""
+    moves: tuple[Move, ...] = ()
+
+
+class ProjectAborted(Event, frozen=True):
+    """The project was given up; it can be archived or reopened, and nothing else."""
+
+    type: ClassVar[str] = "project.aborted"
+    reason: str = ""
 
 
 class ProjectReopened(Event, frozen=True):
-    """An archived project goes on."""
+    """A project that was archived or aborted goes on."""
 
     type: ClassVar[str] = "project.reopened"
     reason: str = ""
@@ -85,6 +113,24 @@ class BranchSwitched(Event, frozen=True):
 
     type: ClassVar[str] = "project.branch_switched"
     branch: str
+
+
+class ExecutionChosen(Event, frozen=True):
+    """An orchestration goes about its steps in another way; what is empty stays as it is."""
+
+    type: ClassVar[str] = "project.execution_chosen"
+    execution: Execution
+
+
+class DocumentRecorded(Event, frozen=True):
+    """A document that the work follows, as it was; `text` is empty where it is too long to keep."""
+
+    type: ClassVar[str] = "document.recorded"
+    paths: ClassVar[tuple[str, ...]] = ("path",)
+    kind: Literal["design", "plan"]
+    path: Text
+    digest: str = ""
+    text: str = ""
 
 
 class GatePassed(Event, frozen=True):

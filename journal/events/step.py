@@ -4,9 +4,9 @@ from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 
-from journal.events.event import ErrorKind, Event, StepKey, Text
+from journal.events.event import Count, ErrorKind, Event, StepKey, Text
 
-AdoptedStatus: TypeAlias = Literal["pending", "in_progress", "complete", "skipped"]
+AdoptedStatus: TypeAlias = Literal["pending", "in_progress", "complete", "failed", "skipped"]
 
 
 class AgentWhen(Struct, frozen=True):
@@ -28,6 +28,14 @@ class StepPlan(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=Tr
     checkpoints: tuple[str, ...] = ()
     #: Files an agent may load when it starts the step, beside the state itself.
     startup: tuple[str, ...] = ()
+    #: Who is at work on it beside the agent that it belongs to.
+    team: tuple[str, ...] = ()
+    #: The steps that must be done before it starts.
+    blocked_by: tuple[str, ...] = ()
+    #: Whether it may run beside others where steps otherwise run one at a time.
+    parallel: bool = False
+    #: The files that it is planned to touch.
+    files: tuple[str, ...] = ()
 
 
 class Policy(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -36,8 +44,22 @@ class Policy(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True
     rerun: bool = True
     #: Retries of a failed step before a person must approve; None is without limit.
     retries: Annotated[int, Meta(ge=0)] | None = None
+    #: Who may leave a step undone: skip it, abort the project, or archive it unfinished.
     skip: Literal["anyone", "person"] = "anyone"
+    #: Whether steps run at the same time; where not, only those that are planned to.
     parallel: bool = True
+    #: Whether a step that completes has to say what it changed, or what it leaves for others.
+    manifest: bool = False
+
+
+class Downstream(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What a step leaves for those that come after it."""
+
+    interfaces: tuple[str, ...] = ()
+    patterns: tuple[str, ...] = ()
+    integration_points: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 class StepPlanned(Event, frozen=True):
@@ -53,6 +75,23 @@ class StepStarted(Event, frozen=True):
     type: ClassVar[str] = "step.started"
     step: str
     agent: str = ""
+    #: The batch of steps that it was started with.
+    batch: str = ""
+
+
+class StepAdjusted(Event, frozen=True):
+    """A step goes on with other parameters; those that are not given stay as they are."""
+
+    type: ClassVar[str] = "step.adjusted"
+    paths: ClassVar[tuple[str, ...]] = ("files",)
+    step: str
+    name: str = ""
+    agent: str = ""
+    team: tuple[str, ...] | None = None
+    blocked_by: tuple[str, ...] | None = None
+    parallel: bool | None = None
+    files: tuple[str, ...] | None = None
+    reason: str = ""
 
 
 class StepCheckpointed(Event, frozen=True):
@@ -75,6 +114,7 @@ class StepCompleted(Event, frozen=True):
     artifacts: tuple[str, ...] = ()
     context_files: tuple[str, ...] = ()
     summary: str = ""
+    downstream: Downstream = Downstream()
 
 
 class StepSkipped(Event, frozen=True):
@@ -119,6 +159,8 @@ class StepAdopted(Event, frozen=True):
     completed: int | None = None
     artifacts: tuple[str, ...] = ()
     context_files: tuple[str, ...] = ()
+    #: How often it was retried, where the file counts that.
+    retries: Count | None = None
 
 
 class StepVerified(Event, frozen=True):
@@ -136,6 +178,7 @@ class StepReconciled(Event, frozen=True):
     type: ClassVar[str] = "step.reconciled"
     step: str
     note: str = ""
+    downstream: Downstream = Downstream()
 
 
 class StepOutputRecorded(Event, frozen=True):

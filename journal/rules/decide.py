@@ -7,7 +7,7 @@ from journal.ondemand import OnDemand
 from journal.rules.names import command, with_workspace_paths
 from journal.rules.rule import By, Rule
 
-_WHEN_ARCHIVED = (e.ProjectOpened, e.ProjectReopened, e.ProjectArchived)
+_WHEN_OVER = (e.ProjectOpened, e.ProjectReopened, e.ProjectArchived, e.ProjectAborted)
 
 _RULES: OnDemand[Rule] = OnDemand("journal.rules", "RULES")
 
@@ -16,13 +16,13 @@ def decide(project: Project, proposal: e.Event, by: By) -> list[e.Event]:
     """The events that the proposal amounts to in this state; none if it is already so."""
     if not project.version and not isinstance(proposal, e.ProjectOpened):
         raise NotFound("project", project.slug, ())
-    allowed = proposal.bookkeeping or isinstance(proposal, _WHEN_ARCHIVED)
-    if project.archived is not None and not allowed:
-        raise Rejected(
-            f"record {proposal.type}",
-            f"{project.slug} is archived",
-            [command("append", "project.reopened", "-p", project.slug)],
-        )
+    over = project.archived is not None or project.aborted is not None
+    if over and not (proposal.bookkeeping or isinstance(proposal, _WHEN_OVER)):
+        how = "aborted" if project.archived is None else "archived"
+        offers = [command("reopen", "-p", project.slug)]
+        if project.archived is None:
+            offers.append(command("archive", "-p", project.slug))
+        raise Rejected(f"record {proposal.type}", f"{project.slug} is {how}", offers)
     if by.lease is not None:
         from journal.rules.coordination import check_lease
 

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from journal.entities import Blocker, Project, Session, Step, Task
+from journal.entities import Blocker, Project, Session, Step, Task, step_order
 from journal.errors import Invalid, NotFound, Rejected
 from journal.events import Event
 from journal.rules.rule import By
@@ -116,6 +116,36 @@ def new_id(
     while form.format(number) in taken or form.format(number) in names:
         number += 1
     return form.format(number)
+
+
+def check_waits(waits: Mapping[str, Iterable[str]]) -> None:
+    """Refuse steps that wait on themselves, on each other, on later ones or on none there is."""
+    for key, others in waits.items():
+        for other in others:
+            if other not in waits:
+                raise NotFound("step", other, waits, hint=f"step {key} is to wait on it")
+    from graphlib import CycleError, TopologicalSorter  # only what is planned anew is checked
+
+    try:
+        TopologicalSorter(waits).prepare()
+    except CycleError as error:
+        circle = " → ".join(reversed(error.args[1]))
+        raise Invalid(f"steps wait on each other: {circle}; take one of these out") from None
+    for key, others in waits.items():
+        for other in others:
+            if step_order(other) > step_order(key):
+                raise Invalid(
+                    f"step {key} is to wait on step {other}, which comes after it; number them anew"
+                )
+
+
+def only_person(p: Project, by: By, what: str) -> str:
+    """Why a person has to do it, for a refusal; and how somebody is known as one."""
+    who = by.actor or "an unnamed actor"
+    return (
+        f"only a person {what} here, {who} is not known as one "
+        f"(`passdown actor register {command(by.actor or 'NAME')} --role person`)"
+    )
 
 
 _DRIVE = re.compile(r"^[A-Za-z]:")

@@ -1,23 +1,24 @@
 """When it may happen: a project and who acts in it."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
 from journal import events as e
-from journal.entities import Project
+from journal.entities import Project, is_person
 from journal.errors import Invalid, Rejected
-from journal.rules.names import step_or_current
+from journal.rules.names import check_waits, command, only_person, step_or_current
 from journal.rules.rule import By, Rules
 
 
-def check_steps(steps: Iterable[e.StepPlan]) -> None:
+def check_steps(steps: Sequence[e.StepPlan]) -> None:
     """Refuse steps that no project can have."""
     keys = [plan.key for plan in steps]
     if not keys:
         raise Invalid("a project needs at least one step; name each of them")
     if len(set(keys)) != len(keys):
         raise Invalid(f"step keys must differ: {', '.join(keys)}; number them anew")
+    check_waits({plan.key: plan.blocked_by for plan in steps})
 
 
 def _project_opened(p: Project, x: e.ProjectOpened, by: By) -> list[e.Event]:
@@ -34,11 +35,61 @@ def _project_opened(p: Project, x: e.ProjectOpened, by: By) -> list[e.Event]:
 
 
 def _project_archived(p: Project, x: e.ProjectArchived, by: By) -> list[e.Event]:
-    return [] if p.archived is not None else [x]
+    if p.archived is not None:
+        return []
+    asked, person = f"archive {p.slug}", is_person(p, by.actor)
+    vague = [step.key for step in p.steps.values() if step.to_reconcile]
+    if vague and not (person and x.reason):
+        raise Rejected(
+            asked,
+            f"nobody has said what {_steps(vague)} changed",
+            [
+                command("step", "reconcile", vague[0], "--note", "NOTE"),
+                command("archive", "--actor", "PERSON", "--reason", "REASON"),
+            ],
+        )
+    left = [s.key for s in p.steps.values() if s.status not in ("complete", "skipped")]
+    if left and p.aborted is None and p.policy.skip == "person" and not person:
+        raise Rejected(
+            asked,
+            f"{_steps(left)} {'is' if len(left) == 1 else 'are'} not done, and "
+            f"{only_person(p, by, 'archives it all the same')}",
+            [command("archive", "--actor", "PERSON"), command("resume")],
+        )
+    return [x]
+
+
+def _steps(keys: Sequence[str]) -> str:
+    return f"step{'' if len(keys) == 1 else 's'} {', '.join(keys)}"
+
+
+def _project_aborted(p: Project, x: e.ProjectAborted, by: By) -> list[e.Event]:
+    if p.aborted is not None:
+        return []
+    if p.archived is not None:
+        raise Rejected(f"abort {p.slug}", "it is archived", [command("reopen")])
+    if p.policy.skip == "person" and not is_person(p, by.actor):
+        why = only_person(p, by, "aborts it")
+        raise Rejected(f"abort {p.slug}", why, [command("abort", "--actor", "PERSON")])
+    return [x]
 
 
 def _project_reopened(p: Project, x: e.ProjectReopened, by: By) -> list[e.Event]:
-    return [] if p.archived is None else [x]
+    return [] if p.archived is None and p.aborted is None else [x]
+
+
+def _execution_chosen(p: Project, x: e.ExecutionChosen, by: By) -> list[e.Event]:
+    if p.execution is None:
+        raise Rejected(f"choose how {p.slug} is executed", "it is no orchestration")
+    now, was = x.execution, p.execution
+    pairs = ((getattr(now, name), getattr(was, name)) for name in now.__struct_fields__)
+    return [x] if any(asked not in ("", held) for asked, held in pairs) else []
+
+
+def _document_recorded(p: Project, x: e.DocumentRecorded, by: By) -> list[e.Event]:
+    held = p.documents.get(x.kind)
+    same = held and (held.path, held.digest) == (x.path, x.digest)
+    return [] if same else [x]
 
 
 def _project_retitled(p: Project, x: e.ProjectRetitled, by: By) -> list[e.Event]:
@@ -87,7 +138,10 @@ def _bookkeeping(p: Project, x: e.Event, by: By) -> list[e.Event]:
 RULES: Rules = {
     e.ProjectOpened: _project_opened,
     e.ProjectArchived: _project_archived,
+    e.ProjectAborted: _project_aborted,
     e.ProjectReopened: _project_reopened,
+    e.ExecutionChosen: _execution_chosen,
+    e.DocumentRecorded: _document_recorded,
     e.ProjectRetitled: _project_retitled,
     e.BranchSwitched: _branch_switched,
     e.GatePassed: _gate_passed,

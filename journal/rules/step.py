@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from journal import events as e
-from journal.entities import Actor, Project, Step, is_person
-from journal.errors import Rejected
-from journal.rules.names import find_step, new_id
+from journal.entities import Actor, Project, Step, is_person, waits_on
+from journal.errors import Invalid, Rejected
+from journal.rules.names import check_waits, find_step, new_id, only_person
 from journal.rules.rule import By, Rules, admits, offering
 
 
@@ -22,14 +22,33 @@ def _refuse(project: Project, step: Step, verb: str, why: str = "") -> Rejected:
 def _step_planned(p: Project, x: e.StepPlanned, by: By) -> list[e.Event]:
     known = p.steps.get(x.plan.key)
     if known is None:
+        waits = {step.key: step.blocked_by for step in p.steps.values()}
+        check_waits(waits | {x.plan.key: x.plan.blocked_by})
         return [x]
     # The agent may have changed since: it is whoever took the step.
-    same = (known.name, known.optional, known.checkpoints, known.startup)
-    if same == (x.plan.name, x.plan.optional, x.plan.checkpoints, x.plan.startup):
+    same = (known.name, known.optional, known.checkpoints, known.startup, known.blocked_by)
+    plan = x.plan
+    if same == (plan.name, plan.optional, plan.checkpoints, plan.startup, plan.blocked_by):
         return []
     raise Rejected(
         f"plan step {x.plan.key}", f"that step is {known.name!r} already; choose another key"
     )
+
+
+def _step_adjusted(p: Project, x: e.StepAdjusted, by: By) -> list[e.Event]:
+    step = find_step(p, x.step)
+    if step.status in ("complete", "skipped"):
+        raise _refuse(p, step, "adjust")
+    x = replace(x, step=step.key)
+    if x.blocked_by is not None:
+        waits = tuple(find_step(p, key).key for key in x.blocked_by)
+        x = replace(x, blocked_by=waits)
+        check_waits({s.key: s.blocked_by for s in p.steps.values()} | {step.key: waits})
+    given = (x.name or step.name, x.agent or step.agent)
+    same = given == (step.name, step.agent)
+    same = same and x.team in (None, step.team) and x.blocked_by in (None, step.blocked_by)
+    same = same and x.parallel in (None, step.parallel) and x.files in (None, step.files)
+    return [] if same else [x]
 
 
 def _step_started(p: Project, x: e.StepStarted, by: By) -> list[e.Event]:
@@ -39,13 +58,20 @@ def _step_started(p: Project, x: e.StepStarted, by: By) -> list[e.Event]:
         return []
     if step.status != "pending":
         raise _refuse(p, step, "start")
+    if waiting := waits_on(p, step):
+        these = " and ".join(f"step {each.key}, which is {each.status}" for each in waiting)
+        raise _refuse(p, step, "start", f"it waits on {these}")
     _check_alone(p, step, "start")
     return [replace(x, step=step.key)]
 
 
 def _check_alone(p: Project, step: Step, verb: str) -> None:
-    """Where steps do not run in parallel, only one of them is in progress."""
-    running = [other.key for other in p.steps.values() if other.status == "in_progress"]
+    """Where steps do not run in parallel, only one is in progress, or several planned to be."""
+    running = [
+        other.key
+        for other in p.steps.values()
+        if other.status == "in_progress" and not (step.parallel and other.parallel)
+    ]
     if running and not p.policy.parallel:
         raise Rejected(
             f"{verb} step {step.key} of {p.slug}",
@@ -79,12 +105,7 @@ def _step_skipped(p: Project, x: e.StepSkipped, by: By) -> list[e.Event]:
         raise _refuse(p, step, "skip")
     if p.policy.skip == "person":
         if not is_person(p, by.actor):
-            raise _refuse(
-                p,
-                step,
-                "skip",
-                f"only a person skips a step here, {by.actor or 'an unnamed actor'} is not one",
-            )
+            raise _refuse(p, step, "skip", only_person(p, by, "skips a step"))
         if step.status == "in_progress":
             raise _refuse(p, step, "skip")
     return [replace(x, step=step.key)]
@@ -134,9 +155,23 @@ def _step_verified(p: Project, x: e.StepVerified, by: By) -> list[e.Event]:
     return [replace(x, step=step.key)]
 
 
+def _has_files(p: Project, step: Step) -> bool:
+    """Whether anything is on record that the step did to a file."""
+    return any(file.step == step.key for file in p.manifest.values())
+
+
 def _step_reconciled(p: Project, x: e.StepReconciled, by: By) -> list[e.Event]:
     step = find_step(p, x.step)
-    return [] if step.reconciled == x.note else [replace(x, step=step.key)]
+    if step.status != "complete":
+        raise _refuse(p, step, "reconcile")
+    told = x.note or x.downstream != e.Downstream() or _has_files(p, step)
+    if step.to_reconcile and not told:
+        raise Invalid(
+            f"what did step {step.key} change? name its files, what it leaves for others, or say "
+            "in a note that there is nothing"
+        )
+    same = x.downstream in (e.Downstream(), step.downstream) and x.note == (step.reconciled or "")
+    return [] if same and not step.to_reconcile else [replace(x, step=step.key)]
 
 
 def _step_output_recorded(p: Project, x: e.StepOutputRecorded, by: By) -> list[e.Event]:
@@ -151,6 +186,7 @@ _MOVES: Rules = {
     e.StepSkipped: _step_skipped,
     e.StepFailed: _step_failed,
     e.StepRestarted: _step_restarted,
+    e.StepReconciled: _step_reconciled,
 }
 #: Whoever is meant by a command that only a person may give, or approve.
 _PERSON = "PERSON"
@@ -158,7 +194,8 @@ _PERSON = "PERSON"
 
 def _offers(p: Project, x: e.StepStarted, by: By) -> Iterator[str]:
     """The commands that the rules would admit for this step now, and who must give them."""
-    key = find_step(p, x.step).key
+    step = find_step(p, x.step)
+    key, said = step.key, e.StepReconciled(step.key, "NOTE")
     person = replace(p, actors={**p.actors, _PERSON: Actor(_PERSON, "person")})
     tried: dict[str, e.Event] = {
         f"start {key}": e.StepStarted(key),
@@ -168,6 +205,7 @@ def _offers(p: Project, x: e.StepStarted, by: By) -> Iterator[str]:
         f"retry {key}": e.StepRestarted(key, "retry"),
         f"rerun {key}": e.StepRestarted(key, "rerun"),
         f"skip {key}": e.StepSkipped(key),
+        **({f"reconcile {key} --note NOTE": said} if step.to_reconcile else {}),
     }
     for words, event in tried.items():
         if admits(_MOVES, p, event, by):
@@ -182,6 +220,6 @@ RULES: Rules = {
     e.StepPlanned: _step_planned,
     e.StepAdopted: _step_adopted,
     e.StepVerified: _step_verified,
-    e.StepReconciled: _step_reconciled,
+    e.StepAdjusted: _step_adjusted,
     e.StepOutputRecorded: _step_output_recorded,
 }

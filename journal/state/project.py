@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from journal import events as e
-from journal.entities import Actor, Gate, Project
+from journal.entities import Actor, Document, Gate, Project
 from journal.record import Record
 from journal.state.step import plan_step
 from journal.state.table import Folds
@@ -16,6 +16,7 @@ def _project_opened(p: Project, x: e.ProjectOpened, r: Record) -> None:
     p.native = x.native
     p.policy = x.policy
     p.branch = x.branch
+    p.execution = x.execution
     p.opened = r.time
     for plan in x.steps:
         plan_step(p, plan)
@@ -23,10 +24,15 @@ def _project_opened(p: Project, x: e.ProjectOpened, r: Record) -> None:
 
 def _project_archived(p: Project, x: e.ProjectArchived, r: Record) -> None:
     p.archived = r.time
+    p.moves = x.moves
+
+
+def _project_aborted(p: Project, x: e.ProjectAborted, r: Record) -> None:
+    p.aborted = r.time
 
 
 def _project_reopened(p: Project, x: e.ProjectReopened, r: Record) -> None:
-    p.archived = None
+    p.archived = p.aborted = None
 
 
 def _project_retitled(p: Project, x: e.ProjectRetitled, r: Record) -> None:
@@ -35,6 +41,20 @@ def _project_retitled(p: Project, x: e.ProjectRetitled, r: Record) -> None:
 
 def _branch_switched(p: Project, x: e.BranchSwitched, r: Record) -> None:
     p.branch = x.branch
+
+
+def _execution_chosen(p: Project, x: e.ExecutionChosen, r: Record) -> None:
+    was, now = p.execution or e.Execution(), x.execution
+    p.execution = e.Execution(
+        now.mode or was.mode,
+        now.backend or was.backend,
+        now.workflow or was.workflow,
+        now.complexity or was.complexity,
+    )
+
+
+def _document_recorded(p: Project, x: e.DocumentRecorded, r: Record) -> None:
+    p.documents[x.kind] = Document(x.kind, x.path, r.time, r.version, x.digest)
 
 
 def _gate_passed(p: Project, x: e.GatePassed, r: Record) -> None:
@@ -55,6 +75,8 @@ def _actor_status_changed(p: Project, x: e.ActorStatusChanged, r: Record) -> Non
 
 def _project_adopted(p: Project, x: e.ProjectAdopted, r: Record) -> None:
     p.adopted = x
+    if x.projection:
+        p.homes[x.projection] = x
     p.sources += (x.digest,)
     p.current = x.current
 
@@ -72,7 +94,10 @@ def _bookkeeping(p: Project, x: e.Event, r: Record) -> None:
 FOLDS: Folds = {
     e.ProjectOpened: _project_opened,
     e.ProjectArchived: _project_archived,
+    e.ProjectAborted: _project_aborted,
     e.ProjectReopened: _project_reopened,
+    e.ExecutionChosen: _execution_chosen,
+    e.DocumentRecorded: _document_recorded,
     e.ProjectRetitled: _project_retitled,
     e.BranchSwitched: _branch_switched,
     e.GatePassed: _gate_passed,

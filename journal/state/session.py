@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from journal import events as e
-from journal.entities import Context, File, Project, Session, Tokens
+from journal.entities import Context, File, Project, Session, Tokens, manifest_key
 from journal.record import Record
 from journal.state.table import Folds
 
@@ -14,9 +14,14 @@ def session_of(p: Project, r: Record) -> str | None:
 
 
 def _files_changed(p: Project, x: e.FilesChanged, r: Record) -> None:
-    p.files[x.path] = File(
+    file = File(
         x.path, x.change, r.time, x.digest, x.description, x.step, r.actor or "", session_of(p, r)
     )
+    p.files[x.path] = file
+    if x.step:
+        key = manifest_key(x.step, x.path)
+        made = x.change == "modified" and key in p.manifest and p.manifest[key].change == "created"
+        p.manifest[key] = replace(file, change="created") if made else file
 
 
 def _sum(sums: dict[str, Tokens], key: str, x: e.TokensUsed) -> None:

@@ -25,6 +25,10 @@ def plan_step(project: Project, plan: e.StepPlan) -> None:
         plan.optional,
         plan.checkpoints,
         plan.startup,
+        plan.team,
+        plan.blocked_by,
+        plan.parallel,
+        plan.files,
     )
     if len(project.steps) > 1:
         project.steps = dict(sorted(project.steps.items(), key=lambda item: step_order(item[0])))
@@ -49,6 +53,20 @@ def _step_started(p: Project, x: e.StepStarted, r: Record) -> None:
             **_taken_by(x.agent),
         )
         p.current = x.step
+        p.batch = x.batch or p.batch
+
+
+def _step_adjusted(p: Project, x: e.StepAdjusted, r: Record) -> None:
+    if step := p.steps.get(x.step):
+        p.steps[x.step] = replace(
+            step,
+            name=x.name or step.name,
+            team=step.team if x.team is None else x.team,
+            blocked_by=step.blocked_by if x.blocked_by is None else x.blocked_by,
+            parallel=step.parallel if x.parallel is None else x.parallel,
+            files=step.files if x.files is None else x.files,
+            **_taken_by(x.agent),
+        )
 
 
 def _step_checkpointed(p: Project, x: e.StepCheckpointed, r: Record) -> None:
@@ -63,6 +81,7 @@ def _step_checkpointed(p: Project, x: e.StepCheckpointed, r: Record) -> None:
 
 def _step_completed(p: Project, x: e.StepCompleted, r: Record) -> None:
     if step := p.steps.get(x.step):
+        silent = p.policy.manifest and x.downstream == e.Downstream()
         p.steps[x.step] = replace(
             step,
             status="complete",
@@ -72,12 +91,28 @@ def _step_completed(p: Project, x: e.StepCompleted, r: Record) -> None:
             context_files=joined(step.context_files, x.context_files),
             summary=x.summary or step.summary,
             error="",
+            downstream=x.downstream,
+            to_reconcile=silent and not _has_files(p, x.step),
+            reconciled=None,
         )
+
+
+def _has_files(p: Project, step: str) -> bool:
+    return any(file.step == step for file in p.manifest.values())
 
 
 def _step_skipped(p: Project, x: e.StepSkipped, r: Record) -> None:
     if step := p.steps.get(x.step):
+        _answer(p, step, "skipped", x.reason, r)
         p.steps[x.step] = replace(step, status="skipped", sub_step=None, reason=x.reason, error="")
+
+
+def _answer(p: Project, step: Step, how: str, reason: str, r: Record) -> None:
+    """What was done about the failure that a step stands at."""
+    error = p.errors.get(step.error)
+    if error and error.resolved is None:
+        said = f"{how}: {reason}" if reason else how
+        p.errors[error.id] = replace(error, resolved=r.time, resolution=said)
 
 
 def _step_failed(p: Project, x: e.StepFailed, r: Record) -> None:
@@ -91,6 +126,7 @@ def _step_restarted(p: Project, x: e.StepRestarted, r: Record) -> None:
     step = p.steps.get(x.step)
     if step is None:
         return
+    _answer(p, step, "retried", x.reason, r)
     again = replace(
         step,
         status="in_progress",
@@ -120,6 +156,7 @@ def _step_adopted(p: Project, x: e.StepAdopted, r: Record) -> None:
             context_files=x.context_files,
             error="",
             reason="",
+            retries=step.retries if x.retries is None else x.retries,
             **_taken_by(x.agent),
         )
 
@@ -132,7 +169,8 @@ def _step_verified(p: Project, x: e.StepVerified, r: Record) -> None:
 
 def _step_reconciled(p: Project, x: e.StepReconciled, r: Record) -> None:
     if step := p.steps.get(x.step):
-        p.steps[x.step] = replace(step, reconciled=x.note)
+        known = x.downstream if x.downstream != e.Downstream() else step.downstream
+        p.steps[x.step] = replace(step, reconciled=x.note, to_reconcile=False, downstream=known)
 
 
 def _step_output_recorded(p: Project, x: e.StepOutputRecorded, r: Record) -> None:
@@ -142,6 +180,7 @@ def _step_output_recorded(p: Project, x: e.StepOutputRecorded, r: Record) -> Non
 FOLDS: Folds = {
     e.StepPlanned: _step_planned,
     e.StepStarted: _step_started,
+    e.StepAdjusted: _step_adjusted,
     e.StepCheckpointed: _step_checkpointed,
     e.StepCompleted: _step_completed,
     e.StepSkipped: _step_skipped,
