@@ -352,8 +352,8 @@ class Project(Struct):
     sources: tuple[str, ...] = ()
     leftovers: dict[str, tuple[e.Leftover, ...]] = field(default_factory=dict)
     originals: tuple[e.Original, ...] = ()
-    #: Topic of the brief -> how many of its items are not in this state, where it is only the live
-    #: part of one; a whole state leaves nothing out.
+    #: Topic of the brief, or field -> how many of its items are not in this state, where it is only
+    #: the live part of one; a whole state leaves nothing out.
     beyond: dict[str, int] = field(default_factory=dict)
 
     def copy(self) -> "Project":
@@ -396,6 +396,11 @@ def waits_on(project: Project, step: Step) -> list[Step]:
     """The steps that must be done before this one, and are not."""
     before = (project.steps[key] for key in step.blocked_by if key in project.steps)
     return [each for each in before if each.status not in ("complete", "skipped")]
+
+
+def is_over(project: Project) -> bool:
+    """Whether the project was archived or given up, so that nothing goes on in it."""
+    return project.archived is not None or project.aborted is not None
 
 
 def active_blockers(project: Project) -> list[Blocker]:

@@ -171,13 +171,19 @@ class Handle(forks.Forkable):
                 self._contended = state.version > known
                 return self._attempt(state, requests, id)
 
-    def append_decided(self, propose: Callable[[Project, int], Sequence[Request]]) -> Appended:
+    def append_decided(
+        self, propose: Callable[[Project, int], Sequence[Request]], *, id: str | None = None
+    ) -> Appended:
         """Record what a function proposes on the state of now, with every other writer kept out."""
+        check((), id)
         with self._lock, self._store.locked():
             state = self._current()
-            requests = propose(state.copy(), self._clock())
-            check(requests, None)
-            return self._attempt(state, requests, None)
+            known = self._store.find(self.slug, id) if id is not None else None
+            # The same request again is what was proposed then.
+            before = state.copy() if known is None else self._fold(known.version - 1)
+            requests = propose(before, self._clock())
+            check(requests, id)
+            return self._attempt(state, requests, id)
 
     def _try_in_memory(self, requests: Sequence[Request], key: str | None) -> Appended | None:
         """What requests come to on the state in memory, where that is the state of now.
@@ -198,7 +204,7 @@ class Handle(forks.Forkable):
             return self._repeat(requests, key, known)
         now = self._clock()
         drafts: list[Draft] = []
-        notes: list[str] = []
+        events: list[e.Event] = []
         for n, (request, event, payload) in enumerate(decided(state, requests, now)):
             drafts.append(
                 Draft(
@@ -212,14 +218,15 @@ class Handle(forks.Forkable):
                     key if key is not None and n else request.cause,
                 )
             )
-            notes += cautions(state, event)
+            events.append(event)
         if not drafts:
             return Appended(self.slug, state.version)
         records = self._store.append(self.slug, state.version, drafts, state.hash)
         for record in records:
             evolve(state, record)
         self._keep(state)
-        return Appended(self.slug, state.version, tuple(records), cautions=tuple(notes))
+        notes = tuple(note for event in events for note in cautions(state, event))
+        return Appended(self.slug, state.version, tuple(records), cautions=notes)
 
     def _repeat(self, requests: Sequence[Request], key: str, known: Record) -> Appended:
         """The first result of a request, if this is that request: decided then, it is the same."""

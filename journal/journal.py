@@ -98,7 +98,9 @@ class Journal(forks.Forkable):
         handle = self.handle(slug)
         flow = load(workflow) if isinstance(workflow, str) else workflow
         handle.append(
-            ProjectOpened(title or slug, flow.name, flow.steps, flow.policy, native, branch),
+            ProjectOpened(
+                title or slug, flow.name, flow.steps, flow.policy, native, branch, flow.execution
+            ),
             **envelope,
         )
         return handle

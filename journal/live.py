@@ -116,13 +116,23 @@ def _keep_decisions(part: Project, project: Project, kept: int) -> None:
 
 
 def _keep_files(part: Project, project: Project) -> None:
-    """What the latest session changed and what was changed last: a new session may ask for both."""
+    """What the latest session changed and what was changed last: a new session may ask for both.
+
+    Of an orchestration, which asks for all of them, the newest are kept, and the rest counted.
+    """
     last = max(project.files.values(), key=lambda file: file.at, default=None)
     sessions = {file.session for file in last_files(project)} | ({last.session} if last else set())
     newest = sorted(project.files.values(), key=lambda file: file.at)
     for session in sessions:
         left = [file for file in newest if file.session == session][-LEFT:]
         part.files.update((file.path, file) for file in left)
+    if project.execution is not None:
+        part.files.update((file.path, file) for file in newest[-LEFT:])
+        _count(part, "files", len(project.files) - len(part.files))
+        begun = {s.key for s in project.steps.values() if s.status in ("in_progress", "failed")}
+        touched = [(key, file) for key, file in project.manifest.items() if file.step in begun]
+        part.manifest = dict(sorted(touched, key=lambda item: item[1].at)[-LEFT:])
+        _count(part, "manifest", len(touched) - LEFT)
 
 
 def _keep_sessions(part: Project, project: Project, kept: int) -> None:

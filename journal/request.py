@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from journal import events as e
-from journal.errors import Invalid, PassdownError, quoted
+from journal.errors import Invalid, PassdownError, Rejected, quoted
 from journal.payload import encode
 from journal.record import Record
 from journal.rules import By, decide, session_named
@@ -62,6 +62,10 @@ def decided(
         try:
             encode(request.event)  # what is malformed is refused before any rule looks at it
             made = [(event, encode(event)) for event in decide(scratch, request.event, by)]
+        except Rejected as no:
+            refusal = _as_things_stand(no, state, request.event, by) if n else no
+            refusal.nth = n
+            raise refusal from None
         except PassdownError as error:
             error.nth = n
             raise
@@ -69,6 +73,19 @@ def decided(
             yield request, event, payload
             if scratch is not state:
                 evolve(scratch, provisional(scratch, request, event.type, payload, now))
+
+
+def _as_things_stand(no: Rejected, state: Project, event: e.Event, by: By) -> Rejected:
+    """A refusal of one event among several: none is recorded, so it offers what is allowed now."""
+    asked, offers = no.asked, tuple[str, ...]()
+    try:
+        decide(state, event, by)
+        asked = f"{asked} with what is asked before it"
+    except Rejected as alone:
+        offers = alone.allowed
+    except PassdownError:
+        pass  # it is about something that the events before it would have made
+    return Rejected(asked, no.state, offers)
 
 
 def _in_session(state: Project, request: Request) -> Request:

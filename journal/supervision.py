@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from journal import events as e
-from journal.entities import Moment, Project, Session, Task
+from journal.entities import Moment, Project, Session, Task, is_over
 
 #: How long a session may go without progress, in microseconds.
 PATIENCE = 30 * 60 * 1_000_000
@@ -35,7 +35,7 @@ class Stale(Struct, frozen=True):
 
 def stale(project: Project, now: Moment, patience: int = PATIENCE) -> list[Stale]:
     """The sessions that hold a task and showed no progress for longer than that, oldest first."""
-    if project.archived is not None:
+    if is_over(project):
         return []
     held: dict[str, list[Task]] = {}
     for task in project.tasks.values():

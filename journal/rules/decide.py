@@ -32,7 +32,7 @@ def decide(project: Project, proposal: e.Event, by: By) -> list[e.Event]:
 
 
 def cautions(project: Project, event: e.Event) -> list[str]:
-    """What is allowed and yet worth a word to whoever did it."""
+    """What is worth a word to whoever did it, though it is allowed; the state is as it is now."""
     if isinstance(event, e.StepCheckpointed):
         step = project.steps.get(event.step)
         if step and step.checkpoints and event.checkpoint not in step.checkpoints:
@@ -40,6 +40,14 @@ def cautions(project: Project, event: e.Event) -> list[str]:
             return [
                 f"{event.checkpoint!r} is not among the checkpoints of step {step.key} ({known}); "
                 "recorded as given"
+            ]
+    if isinstance(event, e.StepCompleted):
+        step = project.steps.get(event.step)
+        if step and step.to_reconcile:
+            words = command("step", "reconcile", step.key, "--note", "NOTE", "-p", project.slug)
+            return [
+                f"step {step.key} is complete and nobody has said what it changed or leaves for "
+                f"others, so it is to be reconciled: `passdown {words}`, or name its files instead"
             ]
     return []
 

@@ -170,7 +170,7 @@ def named_paths(event: Event) -> Iterator[str]:
     """The files of the workspace that an event names."""
     for field in event.paths:
         value = getattr(event, field)
-        yield from (value,) if isinstance(value, str) and value else value
+        yield from (value,) if isinstance(value, str) and value else value or ()
 
 
 E = TypeVar("E", bound=Event)

@@ -39,7 +39,7 @@ def _project_archived(p: Project, x: e.ProjectArchived, by: By) -> list[e.Event]
         return []
     asked, person = f"archive {p.slug}", is_person(p, by.actor)
     vague = [step.key for step in p.steps.values() if step.to_reconcile]
-    if vague and not (person and x.reason):
+    if vague and p.aborted is None and not (person and x.reason):
         raise Rejected(
             asked,
             f"nobody has said what {_steps(vague)} changed",

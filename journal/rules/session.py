@@ -18,6 +18,9 @@ MOST_TOKENS = 2**63 - 1
 def _files_changed(p: Project, x: e.FilesChanged, by: By) -> list[e.Event]:
     x = replace(x, step=step_or_current(p, x.step))
     was = p.files.get(x.path)
+    if was and was.step == x.step and not x.description:
+        # Whoever completes a step lists its files, which were described when they were changed.
+        x = replace(x, description=was.description)
     same = was and (was.change, was.digest, was.description, was.step, was.session) == (
         x.change,
         x.digest,

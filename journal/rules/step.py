@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from journal import events as e
 from journal.entities import Actor, Project, Step, is_person, waits_on
 from journal.errors import Invalid, Rejected
-from journal.rules.names import check_waits, find_step, new_id, only_person
+from journal.rules.names import check_waits, command, find_step, new_id, only_person
 from journal.rules.rule import By, Rules, admits, offering
 
 
@@ -54,19 +54,20 @@ def _step_adjusted(p: Project, x: e.StepAdjusted, by: By) -> list[e.Event]:
 def _step_started(p: Project, x: e.StepStarted, by: By) -> list[e.Event]:
     step = find_step(p, x.step)
     mine = step.started_by == by.actor and x.agent in ("", step.agent)
+    mine = mine and x.batch in ("", p.batch)
     if step.status == "in_progress" and mine:
         return []
     if step.status != "pending":
         raise _refuse(p, step, "start")
-    if waiting := waits_on(p, step):
-        these = " and ".join(f"step {each.key}, which is {each.status}" for each in waiting)
-        raise _refuse(p, step, "start", f"it waits on {these}")
-    _check_alone(p, step, "start")
+    _check_turn(p, step, "start")
     return [replace(x, step=step.key)]
 
 
-def _check_alone(p: Project, step: Step, verb: str) -> None:
-    """Where steps do not run in parallel, only one is in progress, or several planned to be."""
+def _check_turn(p: Project, step: Step, verb: str) -> None:
+    """Refuse a step that waits on another, or would run beside one where that is not allowed."""
+    if waiting := waits_on(p, step):
+        these = " and ".join(f"step {each.key}, which is {each.status}" for each in waiting)
+        raise _refuse(p, step, verb, f"it waits on {these}")
     running = [
         other.key
         for other in p.steps.values()
@@ -75,7 +76,8 @@ def _check_alone(p: Project, step: Step, verb: str) -> None:
     if running and not p.policy.parallel:
         raise Rejected(
             f"{verb} step {step.key} of {p.slug}",
-            f"step {running[0]} is in progress and steps do not run in parallel here",
+            f"step {running[0]} is in progress and steps do not run in parallel here, "
+            "but for those that are planned to",
             [f"step complete {running[0]}", f"step fail {running[0]} MESSAGE"],
         )
 
@@ -124,7 +126,10 @@ def _step_restarted(p: Project, x: e.StepRestarted, by: By) -> list[e.Event]:
         raise _refuse(p, step, x.mode)
     approved = is_person(p, x.approved_by or by.actor)
     if x.approved_by and not approved:
-        why = f"{x.approved_by} is not known as a person or maintainer, and one must approve"
+        why = (
+            f"{x.approved_by} is not known as a person or maintainer, and one must approve "
+            f"(`passdown {command('actor', 'register', x.approved_by)} --role person`)"
+        )
         raise _refuse(p, step, x.mode, why)
     limit = p.policy.retries
     if x.mode == "retry" and limit is not None and step.retries >= limit and not approved:
@@ -133,7 +138,7 @@ def _step_restarted(p: Project, x: e.StepRestarted, by: By) -> list[e.Event]:
     if x.mode == "rerun" and not p.policy.rerun and not approved:
         why = f"it is {step.status} and steps are not run again here"
         raise _refuse(p, step, x.mode, why)
-    _check_alone(p, step, x.mode)
+    _check_turn(p, step, x.mode)
     return [replace(x, step=step.key)]
 
 
@@ -143,12 +148,15 @@ def _step_adopted(p: Project, x: e.StepAdopted, by: By) -> list[e.Event]:
     files = (step.artifacts, step.context_files)
     same = found == (x.status, x.sub_step, x.started, x.completed)
     same = same and files == (x.artifacts, x.context_files)
+    same = same and x.retries in (None, step.retries)
     mine = not x.agent or (step.agent == x.agent and not step.agent_when)
     return [] if same and mine else [replace(x, step=step.key)]
 
 
 def _step_verified(p: Project, x: e.StepVerified, by: By) -> list[e.Event]:
     step = find_step(p, x.step)
+    if step.status in ("pending", "skipped"):
+        raise _refuse(p, step, "verify", f"it is {step.status}, so there is no result of it")
     was = step.verified
     if was and (was.passed, was.details, was.by) == (x.passed, x.details, by.actor or ""):
         return []
@@ -164,7 +172,7 @@ def _step_reconciled(p: Project, x: e.StepReconciled, by: By) -> list[e.Event]:
     step = find_step(p, x.step)
     if step.status != "complete":
         raise _refuse(p, step, "reconcile")
-    told = x.note or x.downstream != e.Downstream() or _has_files(p, step)
+    told = x.note.strip() or x.downstream != e.Downstream() or _has_files(p, step)
     if step.to_reconcile and not told:
         raise Invalid(
             f"what did step {step.key} change? name its files, what it leaves for others, or say "
@@ -219,7 +227,7 @@ RULES: Rules = {
     **{cls: offering(rule, _offers) for cls, rule in _MOVES.items()},
     e.StepPlanned: _step_planned,
     e.StepAdopted: _step_adopted,
-    e.StepVerified: _step_verified,
-    e.StepAdjusted: _step_adjusted,
+    e.StepVerified: offering(_step_verified, _offers),
+    e.StepAdjusted: offering(_step_adjusted, _offers),
     e.StepOutputRecorded: _step_output_recorded,
 }

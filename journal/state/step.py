@@ -17,6 +17,7 @@ def joined(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[str, ...]:
 
 def plan_step(project: Project, plan: e.StepPlan) -> None:
     """Add a step; steps stay in numerical order."""
+    last = next(reversed(project.steps), plan.key)
     project.steps[plan.key] = Step(
         plan.key,
         plan.name,
@@ -30,7 +31,7 @@ def plan_step(project: Project, plan: e.StepPlan) -> None:
         plan.parallel,
         plan.files,
     )
-    if len(project.steps) > 1:
+    if step_order(plan.key) < step_order(last):
         project.steps = dict(sorted(project.steps.items(), key=lambda item: step_order(item[0])))
 
 
