@@ -1,16 +1,19 @@
 """Bringing in the state files that are there already."""
 
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from msgspec import Struct
+from msgspec.structs import replace
 
 from cli import exits, options, output
 from cli.answers import AdoptedAnswer, ProposedAnswer, answers
 from cli.describe import describe
 from cli.document import record_data
+from cli.documents import document_recorded
 from cli.progress import progress
 from cli.recording import keep_tables
 from journal import Journal, Project, Request
@@ -21,11 +24,15 @@ from journal.digest import sha256
 from journal.errors import Invalid, NotFound, PassdownError
 from journal.record import SLUG
 from journal.workspace import Workspace
-from projections import session_state, stamp, state_md
+from projections import active_session, session_state, stamp, state_md
 from projections.files import sync, take_over
 
-#: The files that are looked for in a folder, and what reads those of their kind.
-_FILES = {"00-session-state.json": session_state, "STATE.md": state_md}
+#: The files that are looked for in a folder, and what they are of.
+_FILES = {
+    "00-session-state.json": session_state.NAME,
+    "STATE.md": state_md.NAME,
+    "active-session.md": active_session.NAME,
+}
 
 
 def register(app: typer.Typer) -> None:
@@ -38,7 +45,7 @@ class _Found(Struct):
 
     path: Path
     content: bytes
-    source: session_state.Source | state_md.Source
+    source: session_state.Source | state_md.Source | active_session.Source
     slug: str
     title: str
     note: str = ""
@@ -50,7 +57,12 @@ class _Found(Struct):
 
     @property
     def projection(self) -> str:
-        return state_md.NAME if isinstance(self.source, state_md.Source) else session_state.NAME
+        match self.source:
+            case active_session.Source():
+                return active_session.NAME
+            case state_md.Source():
+                return state_md.NAME
+        return session_state.NAME
 
     @property
     def place(self) -> str:
@@ -80,7 +92,7 @@ def adopt_files(
     session: options.Session = "",
     as_json: options.AsJson = False,
 ) -> int:
-    """Bring in session state files of any version, and STATE.md, without losing a word.
+    """Bring in session state files of any version, STATE.md and active-session.md; no word is lost.
 
     Example: passdown adopt agent-output
     """
@@ -166,9 +178,19 @@ def _reason(path: Path, error: Exception) -> str:
 
 def _found(path: Path, at: Path) -> _Found:
     content = at.read_bytes()
-    source = state_md.read(content) if _is_markdown(path) else session_state.read(content)
+    source = _source(path, content)
     name = source.name or path.absolute().parent.name
     return _Found(path, content, source, slug(name), "" if re.fullmatch(SLUG, name) else name)
+
+
+def _source(
+    path: Path, content: bytes
+) -> session_state.Source | state_md.Source | active_session.Source:
+    # An archived session is called after its id, so that only what is in it tells.
+    told = _is_markdown(path) and active_session.intact(content)
+    if told or _FILES.get(path.name) == active_session.NAME:
+        return active_session.read(content)
+    return state_md.read(content) if _is_markdown(path) else session_state.read(content)
 
 
 def _is_markdown(path: Path) -> bool:
@@ -200,7 +222,8 @@ def _adopt(path: Path, by: Request, dry_run: bool, fresh: bool) -> AdoptedAnswer
         handle = journal.handle(found.slug)
 
         def propose(state: Project, moment: int) -> list[Request]:
-            return _requests(found, state, by, moment, journal)
+            made = _requests(found, state, by, moment, journal)
+            return [_with_document(workspace, request) for request in made]
 
         done = handle.append_decided(propose)
         take_over(workspace, handle, found.path, found.content)
@@ -232,14 +255,26 @@ def _requests(
         return []  # it is what was rendered, to the byte
     about = (state, found.place, digest)
     told: dict[str, Any] = {"base": base, "title": found.title, "removals": base is not None}
-    if isinstance(found.source, state_md.Source):
-        made = state_md.adopt(found.source, *about, **told, now=moment, by=by)
-    else:
-        made = session_state.adopt(found.source, *about, **told, now=moment, by=by)
+    match found.source:
+        case active_session.Source():
+            made = active_session.adopt(found.source, *about, **told, now=moment, by=by)
+        case state_md.Source():
+            made = state_md.adopt(found.source, *about, **told, now=moment, by=by)
+        case session_state.Source():
+            made = session_state.adopt(found.source, *about, **told, now=moment, by=by)
     if found.note and made:
         note = e.ProjectRecovered("files", note=found.note)
         made.append(Request(note, by.actor, by.session))
     return made
+
+
+def _with_document(workspace: Workspace, request: Request) -> Request:
+    """A document that a file names, recorded as it is now; one that is not there by its name."""
+    match request.event:
+        case e.DocumentRecorded(kind=kind, path=path):
+            with suppress(PassdownError):
+                return replace(request, event=document_recorded(workspace, kind, path))
+    return request
 
 
 def _check_same(found: _Found, state: Project) -> None:

@@ -3,15 +3,20 @@
 import shlex
 from pathlib import Path
 
-_FOLDER = "agent-output"
-_FILE = "00-session-state.json"
+#: What is looked for, and what is to be adopted if it is there.
+_PLACES = {
+    "agent-output/*/00-session-state.json": "agent-output",
+    ".gemini/state/active-session.md": ".gemini/state/active-session.md",
+    "docs/maestro/state/active-session.md": "docs/maestro/state/active-session.md",
+}
 
 
 def adoption(root: Path, here: Path) -> str:
     """The command, typed here, that takes over state files below a folder or one above it."""
     for folder in (root, *root.parents):
-        if any((folder / _FOLDER).glob(f"*/{_FILE}")):
-            adopt = f"passdown adopt {_FOLDER}"
+        found = [what for pattern, what in _PLACES.items() if any(folder.glob(pattern))]
+        if found:
+            adopt = f"passdown adopt {' '.join(found)}"
             # A journal that is not there yet is made in the current folder.
             return adopt if folder == here else f"cd {shlex.quote(str(folder))} && {adopt}"
     return ""

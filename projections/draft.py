@@ -26,12 +26,16 @@ class Draft:
         occurred: int | None = None,
         *,
         session: str | None = None,
+        nobody: bool = False,
         must: bool = False,
     ) -> bool:
         """Propose an event; False if it would change nothing, or may not happen: then what it
-        would have said stays as a leftover. What must happen raises why it may not."""
+        would have said stays as a leftover. What must happen raises why it may not, and what
+        `nobody` is known to have done is not put down to whoever asks."""
         moment = self.occurred if occurred is None else occurred
         request = replace(self._by, event=event, occurred=moment)
+        if nobody:
+            request = replace(request, actor=None, session=None)
         if session is not None:
             request = replace(request, session=session)
         try:

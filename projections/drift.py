@@ -9,7 +9,7 @@ from journal.events import Json
 from journal.handle import Handle
 from journal.state import Project
 from journal.workspace import Workspace
-from projections import session_state, state_md
+from projections import active_session, session_state, state_md
 from projections.files import edited
 from projections.leftovers import Object, differences
 from projections.settings import Target
@@ -50,9 +50,18 @@ def _changes(target: Target, content: bytes, base: Project) -> list[Change]:
             case state_md.NAME:
                 own = state_md.read(target.dialect.render(base)).document
                 return _fields(own, state_md.read(content).document, state_md.ASIDE)
+            case active_session.NAME:
+                return _session(content, base)
     except Invalid:
         pass  # then its lines have to do
     return _lines(content, target.dialect.render(base))
+
+
+def _session(content: bytes, base: Project) -> list[Change]:
+    """The front matter field by field, and the body line by line."""
+    was, now = active_session.sides(content, base)
+    fields = _fields(was.front, now.front, active_session.ASIDE)
+    return (fields + _lines(now.body.encode(), was.body.encode()))[:_MOST]
 
 
 def _fields(shown: Object, theirs: Object, aside: frozenset[str]) -> list[Change]:

@@ -7,12 +7,14 @@ stay.
 """
 
 import re
+from collections.abc import Sequence
 
 #: No more of one text than this on one line.
 LIMIT = 200
 
 # Beside white space and controls: what turns the direction of the text that follows it.
 _BLANK = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\u202a-\u202e\u2066-\u2069]+")
+_UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\u202a-\u202e\u2066-\u2069]")
 
 _MARKUP = re.compile(
     r"""
@@ -49,6 +51,30 @@ def code(text: str, limit: int = LIMIT) -> str:
     fence = "`" * (longest + 1)
     edge = " " if plain[0] == "`" or plain[-1] == "`" else ""
     return f"{fence}{edge}{plain}{edge}{fence}"
+
+
+def fence(lines: Sequence[str], language: str = "") -> list[str]:
+    """Lines as a block of code, each as it is but for what no reader could see, and not too long.
+
+    No line of it can end the block.
+    """
+    shown = [_shown(line) for line in lines]
+    longest = max((len(run) for line in shown for run in re.findall("`+", line)), default=0)
+    marks = "`" * max(longest + 1, 3)
+    return [f"{marks}{language}", *shown, marks]
+
+
+def _shown(line: str) -> str:
+    """A line with its indentation, on one line."""
+    plain = _BLANK.sub(lambda blanks: " " * len(blanks[0].expandtabs(4)), line).rstrip()
+    return plain if len(plain) <= LIMIT else f"{plain[: LIMIT - 1]}…"
+
+
+def literal(line: str, limit: int = LIMIT) -> str:
+    """One line as literal text has it, indented so far that no reader takes it for markup."""
+    plain = _UNSEEN.sub("\ufffd", line.expandtabs(4)).rstrip()
+    shown = plain if len(plain) <= limit else f"{plain[: limit - 1]}…"
+    return f"    {shown}" if shown else ""
 
 
 def clip(text: str, limit: int = LIMIT) -> str:

@@ -1,8 +1,10 @@
 """The stamp: which state of which project a file shows, and whether the file still shows it.
 
-It stands at the very end, so that a file which was cut has none. The digest is the SHA-256 of the
+It stands at the very end, so that a file which was cut has none; or at the end of the front matter,
+if the file has one, since readers of that keep every key of it. The digest is the SHA-256 of the
 whole file with the digest's own 64 characters as zeros. Text from agents cannot pass for a stamp:
-in JSON it never becomes the top-level key, elsewhere it never reaches the start of a line.
+in JSON and in front matter it never becomes the top-level key, elsewhere it never reaches the start
+of a line; and below a front matter that has the key there is none.
 """
 
 import re
@@ -51,10 +53,10 @@ def line(stamp: Stamp) -> str:
 
 
 def stamped(content: bytes) -> bytes:
-    """The content, which ends in a stamp with a digest of zeros, with the digest put in."""
-    found = _END.search(content)
+    """The content, which has a stamp with a digest of zeros, with the digest put in."""
+    found = _place(content)
     if found is None:
-        raise ValueError("the content does not end in a stamp")
+        raise ValueError("the content has no stamp at its place")
     return _with_digest(content, found, sha256(content).hexdigest().encode())
 
 
@@ -62,17 +64,47 @@ def read(content: bytes) -> Stamp | None:
     """The stamp that a file carries, also when the file was edited; None if it has none."""
     if content.removeprefix(_BOM).lstrip()[:1] == b"{":
         return _read_json(content.removeprefix(_BOM))
+    front = front_matter(content)
+    if front is not None:
+        found = _in_front(content, front)
+        return _stamp(found) if found else None
     lines = list(_LINE.finditer(content))
     return _stamp(lines[-1]) if lines else None
 
 
 def holds(content: bytes) -> bool:
     """Whether the content is, byte for byte, what was written with its stamp."""
-    stamp, found = read(content), _END.search(content)
+    stamp, found = read(content), _place(content)
     if stamp is None or found is None:
         return False
     zeroed = _with_digest(content, found, ZEROS.encode())
     return sha256(zeroed).hexdigest() == stamp.digest == found["digest"].decode()
+
+
+def front_matter(content: bytes) -> tuple[int, int] | None:
+    """Where the front matter of a session's file begins and ends, between its lines of dashes.
+
+    That of any other markdown, or a mark of YAML that a document begins, is none.
+    """
+    found = _FRONT.match(content)
+    return found.span("front") if found and _SESSION.search(found["front"]) else None
+
+
+def in_front(content: bytes) -> bool:
+    """Whether a file that was cut would still have its stamp."""
+    front = front_matter(content)
+    return front is not None and _in_front(content, front) is not None
+
+
+def _place(content: bytes) -> re.Match[bytes] | None:
+    """The stamp with its digest, where a file that we wrote has it."""
+    front = front_matter(content)
+    return _END.search(content) if front is None else _in_front(content, front)
+
+
+def _in_front(content: bytes, front: tuple[int, int]) -> re.Match[bytes] | None:
+    form = _FRONT_JSON if content[slice(*front)].lstrip()[:1] == b"{" else _FRONT_YAML
+    return form.search(content, *front)
 
 
 _BOM = b"\xef\xbb\xbf"
@@ -83,6 +115,18 @@ _LINE = re.compile(
     rb" renderer=(?P<renderer>[0-9]{1,9}) digest=(?P<digest>[0-9a-f]{64})(?: -->)?[ \t\r]*$",
     re.MULTILINE,
 )
+_FRONT = re.compile(
+    rb"\A(?:\xef\xbb\xbf)?---[ \t]*\r?\n(?P<front>(?:.*?\n)??)---[ \t]*\r?(?:\n|\Z)", re.DOTALL
+)
+_SESSION = re.compile(rb'^(?:session_id[ \t]*:|[ \t]*"session_id"[ \t]*:)', re.MULTILINE)
+_TEXT = (
+    rb'"passdown project=(?P<project>' + SLUG.encode() + rb") version=(?P<version>[0-9]{1,18})"
+    rb" hash=(?P<hash>[0-9a-f]{64}) renderer=(?P<renderer>[0-9]{1,9})"
+    rb' digest=(?P<digest>[0-9a-f]{64})"'
+)
+# Text of one line never begins a line of its own, and deeper keys stand further to the right.
+_FRONT_YAML = re.compile(rb"^" + KEY.encode() + rb": " + _TEXT + rb"[ \t\r]*$", re.MULTILINE)
+_FRONT_JSON = re.compile(rb'^  "' + KEY.encode() + rb'": ' + _TEXT + rb",?[ \t\r]*$", re.MULTILINE)
 # For a file that an edit has made unparsable. The layout is ours to the last blank, because only
 # the end of the document has a closing brace in the first column.
 _JSON_END = re.compile(

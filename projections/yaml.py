@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
+from journal.events import Json
+
 
 class Written(str):
     """A scalar as YAML already, possibly of several lines."""
@@ -55,6 +57,12 @@ def number(value: int) -> Written:
     return Written(value)
 
 
+def real(value: float) -> Written:
+    """A number with a fraction or an exponent, which every reader takes for one."""
+    digits = repr(value)
+    return Written(digits if "." in digits else digits.replace("e", ".0e"))
+
+
 def flag(value: bool) -> Written:
     """true or false."""
     return Written("true" if value else "false")
@@ -63,6 +71,24 @@ def flag(value: bool) -> Written:
 def texts(values: Sequence[str]) -> list[Node]:
     """A list of free texts."""
     return [text(value) for value in values]
+
+
+def node_of(value: Json) -> Node:
+    """Any value, every text in it quoted."""
+    match value:
+        case dict():
+            return {key: node_of(inner) for key, inner in value.items()}
+        case list():
+            return [node_of(inner) for inner in value]
+        case str():
+            return text(value)
+        case bool():
+            return flag(value)
+        case int():
+            return number(value)
+        case float():
+            return real(value)
+    return NULL
 
 
 def flow(node: Node) -> Written:

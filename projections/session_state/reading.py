@@ -4,17 +4,14 @@ Real files are of versions 1.0 to 3.0 and of every irregular shape. What the sch
 at its place is changed as little as it takes; the original goes along beside the document.
 """
 
-import json
 import re
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from journal.errors import Invalid, quoted
 from journal.events import Json, Original
-from journal.payload import MAX_DEPTH
-from projections import stamp
+from projections import stamp, strict_json
 from projections.leftovers import Object
 from projections.session_state.document import ALWAYS, APEX, FORMS, KEY, NAMES, StepEntry, fits
 from projections.values import as_text
@@ -77,22 +74,11 @@ def _decode(content: bytes, source: Source) -> Object:
             found[key] = value
         return found
 
-    def constant(name: str) -> Json:
-        raise ValueError(f"{name} is not JSON")
-
     if not content.strip():
         raise Invalid("the file is empty")
     try:
         text = content.decode("utf-8-sig")
-        document = json.loads(
-            text,
-            object_pairs_hook=pairs,
-            parse_constant=constant,
-            parse_int=_whole,
-            parse_float=_real,
-        )
-        msgspec.json.encode(document)  # which refuses text that is not Unicode
-        _check_depth(document, MAX_DEPTH - 8)  # leftovers stand inside an event
+        document = strict_json.decode(text, pairs)
     except (ValueError, RecursionError) as error:
         reason = str(error).splitlines()[0][:200]
         raise Invalid(f"the file is not a session state: {reason}") from error
@@ -101,28 +87,6 @@ def _decode(content: bytes, source: Source) -> Object:
     ):
         raise Invalid("the file is not a session state: it has neither steps nor a version")
     return document
-
-
-def _whole(digits: str) -> int:
-    number = int(digits)
-    if not -(2**63) <= number < 2**64:
-        raise ValueError("a number has more than 64 bits")
-    return number
-
-
-def _real(digits: str) -> float:
-    number = float(digits)
-    if abs(number) == float("inf"):
-        raise ValueError("a number is too large")
-    return number
-
-
-def _check_depth(value: Json, left: int) -> None:
-    if left == 0:
-        raise ValueError("it is nested too deeply")
-    if isinstance(value, dict | list):
-        for item in value.values() if isinstance(value, dict) else value:
-            _check_depth(item, left - 1)
 
 
 def _migrate(document: Object, source: Source) -> None:

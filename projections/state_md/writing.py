@@ -199,7 +199,7 @@ def _plain(key: str, value: Json) -> Node:
         case bool():
             return yaml.flag(value)
         case float():
-            return Written(repr(value) if "." in repr(value) else repr(value).replace("e", ".0e"))
+            return yaml.real(value)
     return Written(value)
 
 
