@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeVar
 
 from msgspec import Struct
 
-from journal.events import Event, Json
+from journal.events import Event, Json, Move
 from journal.store import Flaw
 from projections.files import FileState
 
@@ -46,6 +46,15 @@ class BlockerAnswer(Struct, frozen=True):
     resume: list[str]
 
 
+class ArchivedAnswer(Struct, frozen=True):
+    """Since when a project is archived, and where its files were and are."""
+
+    archived: str
+    moved: list[Move]
+    #: What is not so, though it should be; nothing if every file is where it belongs.
+    wanting: list[str]
+
+
 class Recorded(Struct, frozen=True):
     """What a recording command did. `repeated`: the id was known and nothing was added."""
 
@@ -60,6 +69,10 @@ class Recorded(Struct, frozen=True):
     warnings: list[str]
     #: Where a blocker was raised, bypassed or resolved, or tasks of it changed.
     blockers: list[BlockerAnswer]
+    #: What is to be done now that the last phase is done: commands, without `passdown`.
+    offers: list[str]
+    #: Where the project was archived, or asked to be.
+    archived: ArchivedAnswer | None
 
 
 class ProjectAnswer(Struct, frozen=True):
@@ -74,6 +87,10 @@ class ProjectAnswer(Struct, frozen=True):
     steps: int
     updated: str
     archived: bool
+    aborted: bool
+    #: When it was archived, and where its files were and are.
+    archived_at: str | None
+    moved: list[Move]
 
 
 class Rendered(Struct, frozen=True, rename={"form": "as"}):

@@ -26,6 +26,7 @@ from journal.errors import (
 #: with all of them a command takes a sixth longer.
 MODULES = {
     "projects": ("init", "projects", "actor"),
+    "orchestration": ("execution",),
     "step": ("step", "transition", "gate"),
     "lease": ("lease",),
     "task": ("plan", "task", "blocker"),
@@ -34,6 +35,8 @@ MODULES = {
     "session": ("session", "files", "next", "note"),
     "supervise": ("supervise",),
     "tokens": ("tokens",),
+    "plans": ("document",),
+    "archive": ("archive", "abort", "reopen"),
     "append": ("append",),
     "resume": ("resume",),
     "hook": ("hook",),

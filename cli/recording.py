@@ -10,9 +10,10 @@ from typing import Any, TypeAlias, TypeVar
 
 import typer
 from msgspec import Struct
+from msgspec.structs import replace
 
 from cli import options, output
-from cli.answers import BlockerAnswer, Recorded, answers
+from cli.answers import ArchivedAnswer, BlockerAnswer, Recorded, answers
 from cli.describe import describe
 from cli.document import record_data
 from cli.progress import progress
@@ -21,7 +22,7 @@ from journal import Journal, Project
 from journal import workspace as places
 from journal.clock import parse
 from journal.errors import Invalid, PassdownError, Rejected
-from journal.events import Event
+from journal.events import Event, ProjectArchived, ProjectReopened
 from journal.handle import Handle
 from journal.payload import decode
 from journal.request import Appended, Request
@@ -30,7 +31,9 @@ from journal.workspace import Workspace
 from projections.dialect import TREES
 from projections.files import FileState, sync
 
-Proposal = TypeVar("Proposal", bound=Callable[..., Event | Sequence[Event]])
+#: What a command proposes, or how it finds that out on the state of now.
+Proposed: TypeAlias = Event | Sequence[Event] | Callable[[Project], Sequence[Event]]
+Proposal = TypeVar("Proposal", bound=Callable[..., Proposed])
 Then: TypeAlias = Callable[[Project], bytes]
 
 
@@ -103,8 +106,11 @@ def recording(
         def command(**given: Any) -> None:
             asked = Asked(**{option: given[option] for option in _SHARED})
             proposed = propose(**{option: given[option] for option in own})
-            events = (proposed,) if isinstance(proposed, Event) else proposed
-            record(asked, *events, then=then)
+            if callable(proposed):
+                record_decided(asked, proposed)
+            else:
+                events = (proposed,) if isinstance(proposed, Event) else proposed
+                record(asked, *events, then=then)
 
         taken = list({**own, **_SHARED}.values())
         command.__signature__ = inspect.Signature(taken)  # type: ignore[attr-defined]
@@ -117,11 +123,38 @@ def recording(
 
 def record(asked: Asked, *events: Event, then: Then | None = None) -> None:
     """Append the events that a command proposes, and report."""
-    requests = [
+    with opened() as (workspace, journal):
+        append(asked, workspace, chosen(journal, asked.project), _requests(asked, events), then)
+
+
+def record_decided(asked: Asked, propose: Callable[[Project], Sequence[Event]]) -> None:
+    """Append the events that a command proposes once it knows the state, and report."""
+    with opened() as (workspace, journal):
+        handle = chosen(journal, asked.project)
+
+        def requests(state: Project, now: int) -> list[Request]:
+            proposed = _requests(asked, propose(state))
+            check_links(workspace, proposed)
+            return proposed
+
+        with _refusing(asked):
+            done = handle.append_decided(requests, id=asked.key)
+        finish(asked, workspace, handle, done)
+
+
+def _requests(asked: Asked, events: Sequence[Event]) -> list[Request]:
+    return [
         Request(x, asked.actor, asked.session, asked.occurred, lease=asked.lease) for x in events
     ]
-    with opened() as (workspace, journal):
-        append(asked, workspace, chosen(journal, asked.project), requests, then)
+
+
+@contextmanager
+def _refusing(asked: Asked) -> Iterator[None]:
+    """Where the project had to be named, an offer without its name would not work."""
+    try:
+        yield
+    except Rejected as no:
+        raise (no.naming(asked.project) if asked.project else no) from None
 
 
 def append(
@@ -132,17 +165,37 @@ def append(
     then: Then | None = None,
 ) -> None:
     """Append what was asked for, all or none; then bring the files up to date and report."""
+    done = append_alone(asked, workspace, handle, requests)
+    finish(asked, workspace, handle, done, then)
+
+
+def append_alone(
+    asked: Asked, workspace: Workspace, handle: Handle, requests: Sequence[Request]
+) -> Appended:
+    """Append what was asked for, all or none, and leave files and report to the caller."""
     check_links(workspace, requests)
     with (
         timed("appended", project=handle.slug, requests=len(requests)),
         progress(f"recording {len(requests):,} events"),
+        placed(workspace, handle, requests) as (settled, notes),
+        _refusing(asked),
     ):
-        try:
-            done = handle.append_all(requests, id=asked.key)
-        except Rejected as no:
-            # Where the project had to be named, an offer without its name would not work.
-            raise (no.naming(asked.project) if asked.project else no) from None
-    _finish(asked, workspace, handle, done, then)
+        done = handle.append_all(settled, id=asked.key)
+        return replace(done, cautions=(*done.cautions, *notes)) if notes else done
+
+
+@contextmanager
+def placed(
+    workspace: Workspace, handle: Handle, requests: Sequence[Request]
+) -> Iterator[tuple[Sequence[Request], Sequence[str]]]:
+    """The requests with where files are moved by them, and what there is to say about that."""
+    if not any(isinstance(x.event, ProjectArchived | ProjectReopened) for x in requests):
+        yield requests, ()
+        return
+    from projections.archive import ready
+
+    with ready(workspace, handle, requests) as told:
+        yield told.requests, told.notes
 
 
 class Upkeep(Struct, frozen=True):
@@ -204,14 +257,22 @@ def _make_ready(workspace: Workspace, handle: Handle) -> None:
             make_ready(workspace, handle)
 
 
-def _finish(
-    asked: Asked, workspace: Workspace, handle: Handle, done: Appended, then: Then | None
-) -> None:
-    """Sync after an append and report both; from here on nothing may look like a failure."""
+def finish(
+    asked: Asked, workspace: Workspace, handle: Handle, done: Appended, then: Then | None = None
+) -> ArchivedAnswer | None:
+    """Sync after an append and report both; from here on nothing may look like a failure.
+
+    Returns where the files are of a project that was archived, for who asked for that.
+    """
+    archived = None
+    by = (asked.actor, asked.session)
+    done, offers, unclosed = closed(workspace, handle, done, *by, no_sync=asked.no_sync)
     upkeep = Upkeep() if asked.no_sync else keep_files(workspace, handle)
-    problems = [*done.cautions, *upkeep.problems]
+    problems = [*done.cautions, *unclosed, *upkeep.problems]
     try:
-        _answer(asked, done, upkeep, problems, _blockers(handle, done))
+        archived = _archived(asked, workspace, handle, done)
+        problems += archived.wanting if archived else []
+        _answer(asked, done, upkeep, problems, _blockers(handle, done), offers, archived)
         if then is not None and not asked.as_json:
             output.line()
             output.raw(then(handle.state))
@@ -229,6 +290,42 @@ def _finish(
             output.note(f"{file.path} was corrupt and is restored{where}")
     for problem in problems:
         output.note(problem)
+    return archived
+
+
+def closed(
+    workspace: Workspace,
+    handle: Handle,
+    done: Appended,
+    actor: str | None,
+    session: str | None,
+    *,
+    no_sync: bool = False,
+) -> tuple[Appended, Sequence[str], Sequence[str]]:
+    """What was recorded in all, what is offered next, and what went wrong, after a last phase."""
+    last = any(record.type in _CLOSING for record in done.records)
+    if not last or handle.state.execution is None:
+        return done, (), ()
+    from cli.closing import closing
+
+    found = closing(workspace, handle, done, actor, session, no_sync=no_sync)
+    return found.done, found.offers, found.problems
+
+
+#: The events with which a last phase is done.
+_CLOSING = ("step.completed", "step.skipped", "step.reconciled")
+
+
+def _archived(
+    asked: Asked, workspace: Workspace, handle: Handle, done: Appended
+) -> ArchivedAnswer | None:
+    """Where the files of a project are that was archived now, or is so already."""
+    anew = any(record.type == "project.archived" for record in done.records)
+    if (done.records and not anew) or handle.state.archived is None:
+        return None
+    from cli.closing import where
+
+    return where(workspace, handle.state, anew=anew, no_sync=asked.no_sync)
 
 
 def _blockers(handle: Handle, done: Appended) -> list[tuple[BlockerAnswer, str]]:
@@ -255,11 +352,20 @@ def _answer(
     upkeep: Upkeep,
     problems: list[str],
     blockers: list[tuple[BlockerAnswer, str]],
+    offers: Sequence[str],
+    archived: ArchivedAnswer | None,
 ) -> None:
     if not asked.as_json:
         _tell(done)
         for sentence in (words for _, words in blockers if words):
             output.line(f"  {sentence}")
+        if archived is not None:
+            from cli.closing import said
+
+            for sentence in said(archived, anew=bool(done.records), no_sync=asked.no_sync):
+                output.line(f"  {sentence}")
+        for offer in offers:
+            output.line(f"  all phases are done: `passdown {offer}`")
         return None
     return output.document(
         Recorded(
@@ -271,6 +377,8 @@ def _answer(
             list(filter(_is_told, upkeep.files)),
             problems,
             [outcome for outcome, _ in blockers],
+            list(offers),
+            archived,
         )
     )
 

@@ -24,7 +24,7 @@ from cli import output
 from cli.describe import describe
 from cli.document import project_data, record_data
 from cli.log import asked_for, newest
-from cli.recording import check_links, chosen, keep_files, opened
+from cli.recording import check_links, chosen, closed, keep_files, opened, placed
 from cli.resume import Asked, answer
 from journal import Handle, Request
 from journal.errors import PassdownError
@@ -34,6 +34,7 @@ from journal.record import Record
 from journal.workspace import Workspace
 from projections.dialect import DIALECTS
 from projections.limits import BUDGET, LEAST
+from projections.settings import written
 from projections.tables import Hit
 from projections.tables import search as search_tables
 
@@ -196,7 +197,10 @@ def server(project: str = "") -> MCPServer[None]:
         ]
         with _at(project) as (workspace, handle):
             check_links(workspace, requests)
-            done = handle.append_all(requests, id=id or None)
+            with placed(workspace, handle, requests) as (settled, notes):
+                done = handle.append_all(settled, id=id or None)
+            by = (actor or None, session or None)
+            done, offers, unclosed = closed(workspace, handle, done, *by)
             upkeep = keep_files(workspace, handle)
         said = [f"v{one.version} {describe(record_data(one).data)}" for one in done.records]
         return {
@@ -204,7 +208,10 @@ def server(project: str = "") -> MCPServer[None]:
             "version": done.version,
             "recorded": said,
             "repeated": done.repeated,
-            "warnings": [*done.cautions, *upkeep.problems],
+            "warnings": [
+                *(f"all phases are done: `passdown {offer}`" for offer in offers),
+                *(*done.cautions, *notes, *unclosed, *upkeep.problems),
+            ],
         }
 
     @made.tool(annotations=_READS)
@@ -262,12 +269,12 @@ def server(project: str = "") -> MCPServer[None]:
 
     @made.resource("passdown://{project}/{name}")
     def projection(project: str, name: str) -> str:
-        """A file of a project as it is now: session-state, handoff or state-md."""
+        """A file of a project as it is now: session-state, handoff, state-md or active-session."""
         if name not in DIALECTS:
             raise ResourceNotFoundError(f"no file {name!r}; there are {', '.join(DIALECTS)}")
         try:
-            with _at(project) as (_, handle):
-                return DIALECTS[name].render(handle.state).decode()
+            with _at(project) as (workspace, handle):
+                return written(workspace.root, name).render(handle.state).decode()
         except PassdownError as error:
             raise ResourceError(str(error)) from error
 

@@ -1,10 +1,11 @@
-"""Replacing or removing a file so that nobody ever sees half of it and no foreign edit is lost.
+"""Replacing, moving or removing a file: nobody ever sees half of it, no foreign edit is lost.
 
 The new bytes are exchanged with the old in one step where the system can do that, so that what was
 displaced is exactly what stood there, and can be looked at. (Checking first and renaming after
 lost every sixth of the edits that came in between.)
 """
 
+import errno
 import os
 import secrets
 from collections.abc import Callable
@@ -19,6 +20,9 @@ from journal.disk import fsync
 Exchange: TypeAlias = Callable[[Path, Path], None]
 
 _EXCHANGE = 2  # RENAME_EXCHANGE on Linux, RENAME_SWAP on macOS
+_NO_REPLACE = 1, 4  # RENAME_NOREPLACE on Linux, RENAME_EXCL on macOS
+#: What a system or a file system says that has no such call.
+_UNKNOWN = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP)
 
 
 class Displaced(Exception):
@@ -63,6 +67,64 @@ def remove(target: Path, expected: bytes) -> None:
         raise Displaced
     aside.unlink()
     fsync(target.parent)
+
+
+def move(origin: Path, goal: Path) -> None:
+    """Give a file another place, folders and all; raises FileExistsError where there is one.
+
+    Killed in between, it leaves the file at both places: moved again, it is at the new one alone.
+    """
+    _make(goal.parent)
+    if is_same(origin, goal):
+        origin.unlink()
+    elif not _rename(origin, goal):
+        move_by_links(origin, goal)
+    fsync(goal.parent)
+    fsync(origin.parent)
+
+
+def move_by_links(origin: Path, goal: Path) -> None:
+    """Move a file where the system has no call that spares what is there."""
+    os.link(origin, goal)
+    fsync(goal.parent)
+    if not is_same(origin, goal):
+        goal.unlink()
+        raise Displaced  # somebody has put another file there since
+    origin.unlink()
+
+
+def is_same(one: Path, other: Path) -> bool:
+    """Whether two paths name one file."""
+    try:
+        return os.path.samestat(one.lstat(), other.lstat())
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+
+
+def _rename(origin: Path, goal: Path) -> bool:
+    """Rename a file unless that replaces another; False where the system cannot promise it."""
+    import ctypes
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    names = os.fsencode(origin), os.fsencode(goal)
+    if hasattr(libc, "renameat2"):
+        failed = libc.renameat2(-100, names[0], -100, names[1], _NO_REPLACE[0])
+    elif hasattr(libc, "renamex_np"):
+        failed = libc.renamex_np(*names, _NO_REPLACE[1])
+    else:
+        return False
+    code = ctypes.get_errno() if failed else 0
+    if code and code not in _UNKNOWN:
+        raise OSError(code, os.strerror(code), str(goal))
+    return not code
+
+
+def _make(folder: Path) -> None:
+    """Make a folder and those above it, durably."""
+    if not folder.is_dir():
+        _make(folder.parent)
+        folder.mkdir(exist_ok=True)
+        fsync(folder.parent)
 
 
 def keep(folder: Path, name: str, content: bytes) -> Path:

@@ -61,7 +61,7 @@ class Desk(Struct):
 
     def targets(self) -> Iterator[Target]:
         """Every file of the project; those of trees are of the state that the others leave."""
-        found = layout(self.folders.workspace.root, self.project.slug)
+        found = layout(self.folders.workspace.root, self.project)
         yield from found.files
         kept: set[str] = set()
         for tree in found.trees:
@@ -225,14 +225,23 @@ class Desk(Struct):
         if not target.dialect.intact(content):
             # What still ends in our stamp was not cut off: somebody is at work on it.
             return not (_is_text(content) and stamp.read(content))
-        if stamp.read(content):
-            return False
+        if signed := stamp.read(content):
+            return self._is_cut(target, content, signed)
         past = [entry.version] if entry else self._recent()
         return any(
             target.dialect.render(self.handle.at(version)).startswith(content)
             for version in past
             if 0 < version < self.project.version
         )
+
+    def _is_cut(self, target: Target, content: bytes, signed: stamp.Stamp) -> bool:
+        """Whether a stamped file lacks its end, which only one with the stamp in front can."""
+        ours = stamp.in_front(content) and signed.project == self.project.slug
+        if not (ours and self.is_past(signed.version, signed.hash)):
+            return False
+        then, forms = self.handle.at(signed.version), target.dialect.forms.values()
+        renderings = (render(then) for render in (target.dialect.render, *forms))
+        return any(rendered.startswith(content) for rendered in renderings)
 
     def _recent(self) -> list[int]:
         """The versions that a file may be of, where no ledger says which: the last of them."""

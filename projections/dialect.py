@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Protocol
+from typing import Literal, Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from journal.request import Request
 from journal.state import Project
@@ -27,6 +28,14 @@ class Adopt(Protocol):
     ) -> list[Request]: ...
 
 
+def _is_plain(project: Project) -> bool:
+    return project.execution is None
+
+
+def _is_orchestrated(project: Project) -> bool:
+    return project.execution is not None
+
+
 class Dialect(Struct, frozen=True):
     """A file format: where its file is, how it is rendered, and how one is recognised."""
 
@@ -39,6 +48,16 @@ class Dialect(Struct, frozen=True):
     renderer: int
     #: What an edited file comes to, for dialects that can be read back.
     adopt: Adopt | None = None
+    #: Whether a project has this file where the settings do not say.
+    usual: Callable[[Project], bool] = _is_plain
+    #: The forms that the file can be written in, where there are several.
+    forms: Mapping[str, Callable[[Project], bytes]] = {}
+    #: Whether it is moved, with the documents that it names, once the project is archived.
+    moves: bool = False
+
+    def written_as(self, form: str) -> "Dialect":
+        """The same file in one of its forms."""
+        return replace(self, render=self.forms[form])
 
 
 class Tree(Struct, frozen=True):
@@ -62,6 +81,47 @@ class Tree(Struct, frozen=True):
     def _render(self, path: str, project: Project) -> bytes:
         page = self.pages(project).get(path)
         return page.render(project) if page else b""
+
+
+# -- active-session.md: loaded for orchestrations alone ---------------------------------------
+
+#: Its renderer's number, which a test holds against what it writes.
+_ACTIVE_SESSION = 1
+
+
+def _active_session(project: Project, form: Literal["yaml", "json"]) -> bytes:
+    from projections import active_session
+
+    return active_session.render(project, form)
+
+
+def _as_adopted(project: Project) -> bytes:
+    """In the form of the file that it was adopted from."""
+    home = project.homes.get("active-session")
+    return _active_session(project, "json" if home and home.format == "json" else "yaml")
+
+
+def _is_active_session(content: bytes) -> bool:
+    from projections import active_session
+
+    return active_session.intact(content)
+
+
+def _adopt_active_session(
+    content: bytes,
+    project: Project,
+    path: str,
+    *,
+    base: Project | None = None,
+    removals: bool = False,
+    now: int,
+    by: Request,
+) -> list[Request]:
+    from projections import active_session
+
+    return active_session.adopt_bytes(
+        content, project, path, base=base, removals=removals, now=now, by=by
+    )
 
 
 DIALECTS: dict[str, Dialect] = {
@@ -89,6 +149,20 @@ DIALECTS: dict[str, Dialect] = {
             state_md.intact,
             state_md.RENDERER,
             state_md.adopt_bytes,
+        ),
+        Dialect(
+            "active-session",
+            ".gemini/state/active-session.md",
+            _as_adopted,
+            _is_active_session,
+            _ACTIVE_SESSION,
+            _adopt_active_session,
+            _is_orchestrated,
+            {
+                "yaml": partial(_active_session, form="yaml"),
+                "json": partial(_active_session, form="json"),
+            },
+            moves=True,
         ),
     )
 }

@@ -29,7 +29,7 @@ from journal.events import DriftReverted, Event, ProjectRecovered, RecoveredFile
 from journal.handle import Handle
 from journal.state import Project
 from journal.workspace import Workspace
-from projections import atomic, ledger, stamp
+from projections import atomic, ledger, lost, moving
 from projections.desk import KEPT, Desk, FileState, Status, unusable
 from projections.places import Folders, Unusable, read_file
 from projections.settings import Target
@@ -59,25 +59,42 @@ def sync(
     or is ahead of the journal; `adopt` records first what was edited by hand.
     """
     with files_locked(workspace):
-        before = ledger.read(workspace.folder)
-        desk = Desk(Folders(workspace), handle, handle.state, dict(before), adopt, actor)
-        done = _updated(desk, recover, revert)
-        news = _news(done, recover)
-        if news:
-            handle.append(*news, actor=actor)
-        _sweep(desk)
-        if desk.entries != before:
-            ledger.write(workspace.folder, desk.entries)
-        return done
+        return update(workspace, handle, recover=recover, revert=revert, adopt=adopt, actor=actor)
+
+
+def update(
+    workspace: Workspace,
+    handle: Handle,
+    *,
+    recover: bool = False,
+    revert: bool = False,
+    adopt: bool = False,
+    actor: str | None = None,
+) -> list[FileState]:
+    """Do what `sync` does, for a caller that holds the files already."""
+    before = ledger.read(workspace.folder)
+    desk = Desk(Folders(workspace), handle, handle.state, dict(before), adopt, actor)
+    done = _updated(desk, recover, revert)
+    news = _news(done, recover)
+    if news:
+        handle.append(*news, actor=actor)
+    lost.sweep(workspace, desk.leftovers)
+    if desk.entries != before:
+        ledger.write(workspace.folder, desk.entries)
+    return done
 
 
 def _updated(desk: Desk, recover: bool, revert: bool) -> list[FileState]:
     """Every file brought up to date; again where an edit that was adopted changed the others."""
     done: dict[str, FileState] = {}
+    held = moving.carry_out(desk)
     while True:
         version = desk.project.version
         for target in desk.targets():
-            found = _update(desk, target, recover, revert)
+            if why := held.get(target.path):
+                found = FileState(target.dialect.name, target.path, "unusable", problem=why)
+            else:
+                found = _update(desk, target, recover, revert)
             if found.written or found.problem or found.path not in done:
                 done[found.path] = found
         if desk.project.version == version:
@@ -109,12 +126,13 @@ def _update(desk: Desk, target: Target, recover: bool, revert: bool) -> FileStat
                 problem = desk.problem(target, status)
             if problem:
                 return FileState(target.dialect.name, target.path, status, problem=problem)
-            if status != "fresh":
+            written = status != "fresh"
+            if written:
                 path = desk.place(target)
                 if target.backed:
-                    _clear_leftovers(desk, path)
+                    lost.clear_beside(desk.folders.workspace, path)
                 if content is not None and not _is_expendable(desk, target, status, content):
-                    kept = _set_aside(desk, path.name, content)
+                    kept = lost.set_aside(desk.folders.workspace, path.name, content)
                 try:
                     if target.gone and content is not None:
                         atomic.remove(path, content)
@@ -123,7 +141,9 @@ def _update(desk: Desk, target: Target, recover: bool, revert: bool) -> FileStat
                         atomic.replace(path, wanted, content, backup)
                 except atomic.Displaced:
                     continue
-            written = status != "fresh"
+            elif target.dialect.moves:
+                # Once it is archived there is no next write, which would do away with leftovers.
+                lost.tidy(desk.folders.workspace, desk.place(target), wanted)
             if target.gone:
                 desk.entries.pop(desk.key(target), None)
             elif written or not desk.is_noted(target, wanted):
@@ -145,41 +165,6 @@ def _is_expendable(desk: Desk, target: Target, status: Status, content: bytes) -
         return False
     entry = desk.entry(target)
     return target.backed or (entry is not None and entry.digest == sha256(content).hexdigest())
-
-
-def _clear_leftovers(desk: Desk, path: Path) -> None:
-    """Make room beside a file, and keep what is not ours.
-
-    A killed writer may have left what it had displaced; and who had the file open when it was
-    displaced has written into what is the backup now.
-    """
-    leftovers = atomic.leftovers(path)
-    for beside in (*leftovers, atomic.backup_of(path)):
-        _keep_foreign(desk, beside, path.name)
-    for leftover in leftovers:
-        leftover.unlink()
-
-
-def _sweep(desk: Desk) -> None:
-    """Remove what killed writers left in trees, and keep what is not ours."""
-    for leftover, name in desk.leftovers.items():
-        with suppress(Unusable, OSError):
-            _keep_foreign(desk, leftover, name)
-            leftover.unlink()
-
-
-def _keep_foreign(desk: Desk, path: Path, name: str) -> None:
-    """Set a file aside unless it is a whole one of ours."""
-    content = read_file(path)
-    if content and not stamp.holds(content):
-        _set_aside(desk, name, content)
-
-
-def _set_aside(desk: Desk, name: str, content: bytes) -> str:
-    """Keep displaced bytes under .passdown/lost."""
-    workspace = desk.folders.workspace
-    kept = atomic.keep(workspace.folder / "lost", name, content)
-    return os.path.relpath(kept, workspace.root)
 
 
 def edited(workspace: Workspace, handle: Handle) -> list[tuple[Target, bytes, Project]]:

@@ -11,12 +11,16 @@
     [projections.planning]
     enabled = true
 
+    [projections.active-session]
+    front_matter = "json"
+    archive = "automatic"
+
 What the file does not mention stays as it is without it.
 """
 
 import os
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import msgspec
 from msgspec import Struct
@@ -25,16 +29,24 @@ from journal.errors import Invalid, NotFound
 from journal.rules import workspace_path
 from journal.state import Project
 from journal.workspace import FOLDER
+from projections import homes
 from projections.dialect import DIALECTS, TREES, Dialect, Tree
 from projections.plans import FORM, PlanFiles
 
 FILE = "passdown.toml"
+
+#: Whether archiving is only offered, or done without being asked for.
+Archive: TypeAlias = Literal["offer", "automatic"]
 
 
 class _Projection(Struct, frozen=True, forbid_unknown_fields=True):
     path: str = ""
     #: Unless said, whatever the projection is by default.
     enabled: bool | None = None
+    #: The form of active-session.md; unless said, that of the file it was adopted from.
+    front_matter: Literal["yaml", "json"] | None = None
+    #: What happens once the last phase is done.
+    archive: Archive | None = None
 
 
 class _Settings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -60,6 +72,13 @@ class Target(Struct, frozen=True):
     owner: str = ""
     #: The hash in the stamp of a file that is up to date, where that tells.
     source: str = ""
+    #: Where it is while the project is open, if it is somewhere else now.
+    opened: str = ""
+
+    @property
+    def home(self) -> str:
+        """Where it is while the project is open."""
+        return self.opened or self.path
 
 
 class TreeTarget(Struct, frozen=True):
@@ -107,28 +126,56 @@ class Layout(Struct, frozen=True):
     trees: list[TreeTarget]
 
 
-def targets(root: Path, project: str) -> list[Target]:
+def targets(root: Path, project: Project) -> list[Target]:
     """The files of a project that it has whatever is in it."""
     return layout(root, project).files
 
 
-def layout(root: Path, project: str) -> Layout:
+def layout(root: Path, project: Project) -> Layout:
     """The files and trees of a project, as the workspace's settings have them."""
     settings = _read(root / FILE)
     found = Layout([], [])
     for name, dialect in DIALECTS.items():
         chosen = settings.projections.get(name, _Projection())
-        if chosen.enabled is not False:
-            path, shared = _place(chosen.path or dialect.path, project, name)
-            adopts = settings.drift == "adopt" and dialect.adopt is not None
-            found.files.append(Target(dialect, path, shared, adopts))
+        if dialect.usual(project) if chosen.enabled is None else chosen.enabled:
+            found.files.append(_target(settings, dialect, project))
     for name, tree in TREES.items():
         chosen = settings.projections.get(name, _Projection())
         if chosen.enabled:
-            path, shared = _place(chosen.path or tree.path, project, name)
+            path, shared = _place(chosen.path or tree.path, project.slug, name)
             found.trees.append(TreeTarget(tree, path, shared))
     _check_apart(root, found)
     return found
+
+
+def written(root: Path, name: str) -> Dialect:
+    """A dialect in the form that the settings have it written in."""
+    form = _read(root / FILE).projections.get(name, _Projection()).front_matter
+    return DIALECTS[name].written_as(form) if form else DIALECTS[name]
+
+
+def _target(settings: _Settings, dialect: Dialect, project: Project) -> Target:
+    """Where a file is: where the settings say, else where it came from, else where it usually is;
+    and somewhere else once it was archived.
+    """
+    chosen = settings.projections.get(dialect.name, _Projection())
+    adopts = settings.drift == "adopt" and dialect.adopt is not None
+    if chosen.front_matter:
+        dialect = dialect.written_as(chosen.front_matter)
+    origin = "" if chosen.path else homes.origin(project, dialect)
+    template = chosen.path or dialect.path
+    path, shared = (origin, True) if origin else _place(template, project.slug, dialect.name)
+    moved = homes.archived(project) if dialect.moves and project.archived is not None else None
+    if moved is None:
+        return Target(dialect, path, shared, adopts)
+    place = _allowed(moved.archived, dialect.name)
+    return Target(dialect, place, shared, adopts, opened=moved.active)
+
+
+def archiving(root: Path) -> Archive:
+    """What happens once the last phase of an orchestration is done."""
+    chosen = _read(root / FILE).projections.values()
+    return next((each.archive for each in chosen if each.archive), "offer")
 
 
 def _place(template: str, project: str, name: str) -> tuple[str, bool]:
@@ -186,8 +233,24 @@ def _read(path: Path) -> _Settings:
     for name in settings.projections:
         if name not in DIALECTS and name not in TREES:
             raise NotFound("projection", name, (*DIALECTS, *TREES), hint=f"see {FILE}")
+    for name, chosen in settings.projections.items():
+        _check_kind(name, chosen)
     _check_plans(settings.plans)
     return settings
+
+
+def _check_kind(name: str, chosen: _Projection) -> None:
+    """Refuse what only some kinds of file have."""
+    dialect = DIALECTS.get(name)
+    for setting, told, known in (
+        ("front_matter", chosen.front_matter, dialect and dialect.forms),
+        ("archive", chosen.archive, dialect and dialect.moves),
+    ):
+        if told and not known:
+            raise Invalid(
+                f"{FILE}: {name} has no {setting}, only active-session has; take it out of "
+                f"[projections.{name}]"
+            )
 
 
 def _check_plans(plans: PlanFiles) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import yaml  # noqa: F401
 
-from journal import Journal
+from journal import Journal, Project
 from journal.audit import audit
 from journal.errors import JournalError
 from journal.events import FindingOpened
@@ -97,7 +97,7 @@ CORRUPTIONS = ("emptied", "halved", "cut in a character", "noise", "{}", "delete
 
 def projections(folder: Path) -> dict[str, Path]:
     """Where each projection of the project is, by dialect."""
-    return {t.dialect.name: folder / t.path for t in targets(folder, PROJECT)}
+    return {t.dialect.name: folder / t.path for t in targets(folder, Project(PROJECT))}
 
 
 def corrupt(path: Path, kind: str, rng: random.Random) -> bytes | None:

@@ -114,6 +114,8 @@ def test_the_description_names_what_there_is(shop: Path) -> None:
 
 def test_the_files_are_resources(shop: Path) -> None:
     """Every projection of every project can be listed and read, also of one that came later."""
+    (shop / "passdown.toml").write_text("[projections.active-session]\nenabled = true\n")
+    good(shop, "sync")
 
     async def ask(of: Client) -> None:
         good(shop, "init", "later", "--no-sync")

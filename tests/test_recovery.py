@@ -34,6 +34,8 @@ class Place:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        # Of every dialect one file, also of those that only some projects usually have.
+        (folder / "passdown.toml").write_text("[projections.active-session]\nenabled = true\n")
         self.journal = Journal.create(folder)
         self.workspace: Workspace = find(folder)
         self.handle: Handle = self.journal.open_project(PROJECT, title="Größenwächter – Süd")
