@@ -76,12 +76,13 @@ def record_error(
     kind: options.Kind = "runtime",
     step: options.AtStep = "",
     task: Annotated[str, typer.Option("--task", help="The task in which it happened.")] = "",
+    agent: options.Agent = "",
 ) -> e.Event:
     """Record that an attempt failed.
 
     Example: passdown error record "the registry did not answer" --kind timeout
     """
-    return e.ErrorRecorded(message, kind, step, task)
+    return e.ErrorRecorded(message, kind, step, task, agent)
 
 
 @recording(errors, "resolve")

@@ -42,7 +42,8 @@ NoSync: TypeAlias = Annotated[
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="The answer as data.")]
 Step: TypeAlias = Annotated[str, typer.Argument(help="The step's key, such as 2 or 3_5.")]
 AtStep: TypeAlias = Annotated[
-    str, typer.Option("--step", help="The step it belongs to; the current one if not given.")
+    str,
+    typer.Option("--step", "--phase", help="The step it belongs to; the current one if not given."),
 ]
 Artifacts: TypeAlias = Annotated[
     list[str] | None,

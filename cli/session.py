@@ -1,19 +1,15 @@
 """Sessions and what they leave behind: files, tokens, context, the next action."""
 
-import hashlib
-import os
-import stat
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 import typer
 
 from cli import options
 from cli.group import group
-from cli.recording import place_of, recording
+from cli.manifest import changed
+from cli.recording import recording
 from journal import events as e
-from journal import workspace as places
-from journal.errors import Invalid, JournalUnavailable, NotFound
 
 sessions = group("Start sessions, keep them alive, and end them.")
 files = group("Record what was done to files of the workspace.")
@@ -130,66 +126,34 @@ Description = Annotated[str, typer.Option("--description", "-d", help="What was 
 @recording(files, "created")
 def created(
     paths: Paths, description: Description = "", step: options.AtStep = ""
-) -> list[e.Event]:
+) -> Sequence[e.Event]:
     """Record that files were created, with the digest of each.
 
     Example: passdown files created src/parser.py --description "the parser"
     """
-    return [e.FilesChanged(path, "created", _digest(path), description, step) for path in paths]
+    return changed("created", paths, description, step)
 
 
 @recording(files, "modified")
 def modified(
     paths: Paths, description: Description = "", step: options.AtStep = ""
-) -> list[e.Event]:
+) -> Sequence[e.Event]:
     """Record that files were modified, with the digest of each.
 
     Example: passdown files modified src/parser.py --description "numbers with exponents"
     """
-    return [e.FilesChanged(path, "modified", _digest(path), description, step) for path in paths]
+    return changed("modified", paths, description, step)
 
 
 @recording(files, "deleted")
 def deleted(
     paths: Paths, description: Description = "", step: options.AtStep = ""
-) -> list[e.Event]:
+) -> Sequence[e.Event]:
     """Record that files were deleted.
 
     Example: passdown files deleted src/old_parser.py
     """
-    return [e.FilesChanged(path, "deleted", "", description, step) for path in paths]
-
-
-def _digest(path: str) -> str:
-    """The SHA-256 of a file of the workspace as it is now."""
-    workspace = places.find()
-    place = place_of(workspace, path)
-    try:
-        # A pipe would be waited for, so it is not even opened.
-        if not stat.S_ISREG(place.stat().st_mode):
-            raise Invalid(f"{path!r} is not a regular file; only those have a digest")
-        with place.open("rb") as content:
-            return hashlib.file_digest(content, "sha256").hexdigest()
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise NotFound(
-            "file",
-            path,
-            _beside(workspace.root, path),
-            hint="name it relative to the workspace root",
-        ) from error
-    except OSError as error:
-        raise JournalUnavailable(
-            f"{path!r} cannot be read in {workspace.root}: {error.strerror}; nothing was recorded"
-        ) from error
-
-
-def _beside(root: Path, path: str) -> list[str]:
-    """What else is in the folder of a file, as it would be named."""
-    folder = os.path.dirname(path)
-    try:
-        return [os.path.join(folder, name) for name in sorted(os.listdir(root / folder))]
-    except OSError:
-        return []
+    return changed("deleted", paths, description, step)
 
 
 # -- what is next, and what to know ----------------------------------------------------------

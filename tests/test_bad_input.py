@@ -180,6 +180,8 @@ WORKFLOWS = {
     "bad key": (STEP.replace(b'"1"', b'"one"'), "$.steps[0].key"),
     "unknown field": (STEP + b"size = 1\n", "`size`"),
     "wrong type": (STEP.replace(b'"own"', b"1"), "$.name"),
+    "too long": (STEP + b"#" * 2**20, "longer than 1,048,576 bytes"),
+    "too deep": (STEP + b"x = " + b"[" * 50_000, "nested too deeply"),
     "keys twice": (STEP + STEP[STEP.index(b"[[") :], "1, 1"),
 }
 

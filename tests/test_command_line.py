@@ -41,6 +41,9 @@ GIVEN = {
     "step fail": ["step start 6"],
     "step retry": ["step start 6", "step fail 6 no"],
     "step rerun": ["step start 2", "step complete 2"],
+    "step reconcile": ["step start 2", "step complete 2"],
+    "step verify": ["step start 2"],
+    "execution": ["init 2026-05-01-limiter --phases 'Design; Build'"],
     "transition": ["step start 1"],
     **{f"lease {verb}": ["lease acquire 2 --token t-1"] for verb in ("renew", "release")},
     "plan start": ["plan add 2 x"],
@@ -57,6 +60,7 @@ GIVEN = {
     **{f"session {verb}": ["session start night-shift"] for verb in ("note", "heartbeat", "end")},
     "session resume": ["session start night-shift", "session end night-shift"],
     "session crash": ["session start night-shift"],
+    "reopen": ["archive"],
     "show": [f"next {n}" for n in range(12)],
     "log": ["step start 1"],
     "search": ["finding open 'Key Vault allows public access'"],
@@ -65,11 +69,12 @@ GIVEN = {
 
 @pytest.fixture(scope="module")
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A workspace with one project and a source file."""
+    """A workspace with one project, a source file and a plan."""
     folder = tmp_path_factory.mktemp("workspace")
     good(folder, "init", "shop")
-    (folder / "src").mkdir()
-    (folder / "src/parser.py").write_text("parse = int\n")
+    for path, text in (("src/parser.py", "parse = int\n"), ("docs/plan.md", "# Plan\n")):
+        (folder / path).parent.mkdir()
+        (folder / path).write_text(text)
     return folder
 
 

@@ -13,6 +13,8 @@ import test_record
 from command import good, quick
 
 from cli import exits, hosts
+from journal import Project
+from journal.events import Execution
 from journal.record import Record
 from journal.workflows import load
 from projections.brief import TOPICS
@@ -107,19 +109,32 @@ def test_every_link_leads_somewhere() -> None:
 
 def test_the_defaults_in_the_settings(tmp_path: Path) -> None:
     """The first TOML block of SETTINGS.md, as passdown.toml, changes nothing."""
-    before = targets(tmp_path, "shop")
+    projects = Project("shop"), Project("tour", execution=Execution())
+    before = [targets(tmp_path, project) for project in projects]
     (tmp_path / "passdown.toml").write_text(blocks(SETTINGS, "toml")[0])
-    assert targets(tmp_path, "shop") == before
+    assert [targets(tmp_path, project) for project in projects] == before
 
 
 def test_the_workflow_in_the_settings(tmp_path: Path) -> None:
-    """The second TOML block of SETTINGS.md is a workflow that loads, with every policy named."""
+    """The last TOML block but one of SETTINGS.md is a workflow that loads, every policy named."""
     path = tmp_path / "release.toml"
-    path.write_text(blocks(SETTINGS, "toml")[1])
+    path.write_text(blocks(SETTINGS, "toml")[-2])
     flow = load(str(path))
     assert [step.name for step in flow.steps] == ["Build", "Publish"]
     policy = msgspec.toml.decode(path.read_bytes())["policy"]
     assert set(policy) == set(flow.policy.__struct_fields__)
+
+
+def test_the_orchestration_in_the_settings(tmp_path: Path) -> None:
+    """The last TOML block of SETTINGS.md opens an orchestration with the policy that it names."""
+    path = tmp_path / "feature.toml"
+    path.write_text(blocks(SETTINGS, "toml")[-1])
+    flow = load(str(path))
+    assert flow.execution is not None
+    assert [step.name for step in flow.steps] == ["Design", "Build the server", "Build the client"]
+    for name in flow.policy.__struct_fields__:
+        value = msgspec.json.encode(getattr(flow.policy, name)).decode()
+        assert f"`{name} = {value}`" in SETTINGS
 
 
 @pytest.mark.parametrize("record", [test_record.FIRST, test_record.SECOND])
