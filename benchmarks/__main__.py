@@ -7,7 +7,17 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import journal
-from benchmarks import appending, large, loading, peers, processes, replaying, searching, starting
+from benchmarks import (
+    appending,
+    large,
+    loading,
+    peers,
+    processes,
+    replaying,
+    resuming,
+    searching,
+    starting,
+)
 from benchmarks.comparison import Comparison, Subject, Timing, compare, run
 from benchmarks.machine import describe
 from benchmarks.report import Report, as_json, as_markdown, as_table, write_page
@@ -19,6 +29,7 @@ SUBJECTS: tuple[Subject, ...] = (
     loading,
     large,
     searching,
+    resuming,
     processes,
     starting,
 )

@@ -1,23 +1,34 @@
 """The brief of a project of this workspace: composed, cut to its limit, and recorded as shown."""
 
 import os
+import stat
+from collections.abc import Iterable
 
 from cli.ready import Ready, traits
 from journal import cache
 from journal.digest import sha256
-from journal.entities import Project
+from journal.entities import Document, Project
 from journal.errors import PassdownError
-from journal.events import BriefShown
+from journal.events import BriefShown, DocumentRecorded
 from journal.handle import Handle
 from journal.live import is_large, live
+from journal.payload import decode
 from journal.workspace import Workspace
 from projections.brief import TOPICS, Brief, Item, compose, named_files
 from projections.brief.fitting import characters, fit_characters
 from projections.ledger import read as read_ledger
 from projections.limits import BUDGET, HOST_LIMIT
-from projections.places import altered
+from projections.places import Folders, Unusable, altered
 from projections.plans import PlanFiles
-from projections.remains import Remains, expected, mismatches
+from projections.remains import (
+    Found,
+    Remains,
+    Sought,
+    expected,
+    mismatches,
+    rewritten,
+    unseen,
+)
 from projections.settings import FILE as SETTINGS
 from projections.settings import plan_files
 from projections.values import visible_json
@@ -25,28 +36,45 @@ from projections.values import visible_json
 #: What a host is told beside a brief is never longer, as JSON: who the agent is, a note, the frame.
 BESIDE = 1_600
 
-#: Of the files that the last session left, no bigger one is read.
+#: Of the files that were left behind, no bigger one is read.
 _MOST = 1 << 24
+#: A document that is longer is not compared with what it was, line by line.
+_LONGEST = 1 << 20
 _ALTERED = {
     "changed": "was edited outside Passdown; to see how: passdown drift -p {}",
     "missing": "is gone; to restore it: passdown recover -p {}",
 }
 
 
-def composed(workspace: Workspace, state: Project, step: str = "", agent: str = "") -> Brief:
-    """The brief on a state, with what the workspace's files have to do with it."""
+def composed(
+    workspace: Workspace,
+    state: Project,
+    step: str = "",
+    agent: str = "",
+    handle: Handle | None = None,
+    found: Found | None = None,
+) -> Brief:
+    """The brief on a state, with what the workspace's files have to do with it.
+
+    With the handle it also says how documents have changed, whose words only the records have.
+    What was found of files a moment ago is not looked at again.
+    """
     drift = tuple(
         Item(path, _ALTERED[how].format(state.slug))
         for path, how in sorted(altered(workspace, state.slug).items())
     )
     plans = _plans(workspace)
+    found = look(workspace, state, found)
+    ours = read_ledger(workspace.folder).keys()
+    recorded = _recorded(handle, rewritten(state, found)) if handle else None
     return compose(
         state,
         step=step,
         agent=agent,
         sizes=_sizes(workspace, state, plans),
         drift=drift,
-        mismatches=mismatches(state, _remains(workspace, state)),
+        mismatches=mismatches(state, found, ours, recorded),
+        unseen=unseen(state, found),
         plans=plans,
     )
 
@@ -59,21 +87,56 @@ def _plans(workspace: Workspace) -> PlanFiles:
         return PlanFiles()
 
 
-def _remains(workspace: Workspace, state: Project) -> dict[str, Remains | None]:
-    """What is there now of what the last session left; a file that is too big is not looked at."""
-    found: dict[str, Remains | None] = {}
-    for path, texts in expected(state).items():
-        try:
-            real = workspace.inside(path)
-            if real is None or not real.is_file():
-                found[path] = None
-            elif real.stat().st_size <= _MOST:
-                content = real.read_bytes()
-                has = frozenset(text for text in texts if text.encode() in content)
-                found[path] = Remains(sha256(content).hexdigest(), has)
-        except OSError:
-            found[path] = None
+def look(workspace: Workspace, state: Project, known: Found | None = None) -> Found:
+    """What is there now of what was left behind; a file that is too big is not looked into."""
+    found = dict(known or {})
+    folders = Folders(workspace)
+    for path, sought in expected(state).items():
+        if path not in found:
+            found[path] = _remains(folders, path, sought)
     return found
+
+
+def _remains(folders: Folders, path: str, sought: Sought) -> Remains | None:
+    """One file as it is now; None where there is none."""
+    try:
+        place = folders.place(path)
+        traits = place.stat()
+        if not stat.S_ISREG(traits.st_mode):
+            return None
+        changed = traits.st_mtime_ns // 1000
+        if not (sought.digest or sought.texts):
+            return Remains(changed=changed)
+        if traits.st_size > _MOST:
+            return Remains(changed=changed, unread=f"bigger than {_MOST >> 20} MiB")
+        content = place.read_bytes()
+    except (Unusable, FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        return Remains(unread=f"it cannot be read: {error.strerror}")
+    has = frozenset(text for text in sought.texts if text.encode() in content)
+    words = _words(content) if sought.words else None
+    return Remains(sha256(content).hexdigest(), has, changed, words)
+
+
+def _words(content: bytes) -> str | None:
+    """A document as text, if it is one and not too long."""
+    try:
+        return content.decode() if len(content) <= _LONGEST else None
+    except UnicodeDecodeError:
+        return None
+
+
+def _recorded(handle: Handle, documents: Iterable[Document]) -> dict[str, str]:
+    """The words of documents when they were recorded, where those are on record and not masked."""
+    texts: dict[str, str] = {}
+    for document in documents:
+        for record in handle.records(document.version - 1, document.version):
+            event = decode(record.type, record.data)
+            text = event.text if isinstance(event, DocumentRecorded) else ""
+            if sha256(text.encode()).hexdigest() == document.digest:
+                texts[document.kind] = text
+    return texts
 
 
 def _sizes(workspace: Workspace, state: Project, plans: PlanFiles) -> dict[str, int]:

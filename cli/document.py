@@ -28,6 +28,10 @@ def project_data(project: Project) -> dict[str, object]:
         "opened": iso(project.opened),
         "updated": iso(project.updated),
         "archived": None if project.archived is None else iso(project.archived),
+        "aborted": None if project.aborted is None else iso(project.aborted),
+        "moves": _each(project.moves),
+        "execution": None if project.execution is None else _data(project.execution),
+        "batch": project.batch,
         "current_step": project.current,
         "policy": _data(project.policy),
         "actors": _all(project.actors),
@@ -43,6 +47,8 @@ def project_data(project: Project) -> dict[str, object]:
         "errors": _all(project.errors),
         "blockers": _all(project.blockers),
         "files": _all(project.files),
+        "manifest": _all(project.manifest),
+        "documents": _all(project.documents),
         "tokens": {"by_agent": _all(project.tokens), "by_step": _all(project.tokens_by_step)},
         "sessions": _all(project.sessions),
         "questions": _all(project.questions),
@@ -52,6 +58,7 @@ def project_data(project: Project) -> dict[str, object]:
         "gates": _each(project.gates),
         "leases": _all(project.leases),
         "adopted": None if project.adopted is None else _data(project.adopted),
+        "homes": _all(project.homes),
         "originals": _each(project.originals),
     }
 

@@ -24,7 +24,7 @@ from cli.ready import ready
 from journal import events as e
 from journal import workspace as places
 from journal.clock import iso, now
-from journal.entities import Project
+from journal.entities import Project, is_over
 from journal.errors import Invalid, JournalMissing, PassdownError
 from journal.journal import Journal
 from journal.live import LiveHandle
@@ -188,7 +188,7 @@ def serve(call: Call, told: Callable[[], Told]) -> None:
             return
         state = handle.state
         seen = _shown(call, workspace, handle, state) if begins else None
-        if state.archived is not None:
+        if is_over(state):
             return  # of which the brief speaks; nothing is to be recorded
         if problem:
             _fail(call, problem)

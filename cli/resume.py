@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from cli import options, output
 from cli.answers import answers
-from cli.briefing import composed, shown
+from cli.briefing import composed, look, shown
 from cli.recording import chosen, keep_files
 from journal import Handle, Journal, Project, Request
 from journal import workspace as places
@@ -30,6 +30,7 @@ from projections import brief as briefs
 from projections.brief import Brief, Form, fit, fresh, only
 from projections.brief.rendering import render_topics
 from projections.limits import BUDGET
+from projections.protocol import Offer
 from projections.values import visible_json
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def answer(asked: Asked, form: Form = "md") -> tuple[Brief, str]:
                 handle = chosen(journal, adopted)
                 if asked.session:
                     return _started(workspace, handle, asked, form)
-                brief = composed(workspace, handle.state, asked.step, asked.agent)
+                brief = composed(workspace, handle.state, asked.step, asked.agent, handle)
                 return _cut(brief, asked, form)
     place = workspace or _place()
     brief = _without_journal(place, known, asked.project, asked.step, asked.agent)
@@ -121,9 +122,12 @@ def _started(workspace: Workspace, handle: Handle, asked: Asked, form: Form) -> 
     made: list[tuple[Brief, str]] = []
     if asked.agent:
         check_name(asked.agent)
+    # Files may be many: they are looked at before every other writer has to wait.
+    found = look(workspace, handle.state)
 
     def propose(state: Project, now: int) -> list[Request]:
-        brief, text = _cut(composed(workspace, state, asked.step, asked.agent), asked, form)
+        whole = composed(workspace, state, asked.step, asked.agent, handle, found)
+        brief, text = _cut(whole, asked, form)
         made.append((brief, text))
         actor = asked.agent or None
         return [
@@ -144,6 +148,8 @@ def _without_journal(
     files = _state_files(place)
     if not name and len(files) > 1:
         raise Invalid(f"which project? there are {', '.join(files[:8])}; name one with -p")
+    if not (name or files or known) and (adopt := _waiting(place)):
+        return _unknown(_slug(place.root.name), adopt)
     name = name or (files[0] if files else _slug(place.root.name))
     if name in files:
         return _from_file(place, name, step, agent)
@@ -169,6 +175,24 @@ def _place() -> Workspace:
             if (folder / "agent-output").is_dir():
                 return Workspace(folder / FOLDER)
     return place
+
+
+def _waiting(place: Workspace) -> str:
+    """The command that takes over a file of another form, which only adoption reads."""
+    from cli.unadopted import adoption
+
+    return "" if os.environ.get("PASSDOWN_JOURNAL") else adoption(place.root, Path.cwd())
+
+
+def _unknown(name: str, adopt: str) -> Brief:
+    """The brief where a session stands in a file that says more once it is adopted."""
+    begin = fresh(name)
+    say = (
+        "A session stands in a file that no journal knows yet: adopt it with the next command, "
+        "then ask again how to go on."
+    )
+    offer = Offer("begin afresh", begin.command)
+    return replace(begin, source="file", say=say, command=adopt, offers=(offer,))
 
 
 def _slug(text: str) -> str:

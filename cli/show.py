@@ -1,6 +1,7 @@
 """Where a project stands, or stood. Nothing here writes."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Annotated, Literal
 
 import typer
@@ -13,15 +14,19 @@ from cli.screen import Cell, bar, columns, fit, paint, table, wrap
 from journal import Handle, Project
 from journal.blocking import is_escalated, paused_steps
 from journal.clock import iso
+from journal.entities import Error, Step, waits_on
+from journal.events import Execution
 from journal.state import active_blockers, lease_until, step_agent, task_status
 from journal.workspace import Workspace
-from projections.dialect import DIALECTS
+from projections.brief.standing import failed_at
 from projections.files import inspect
 from projections.places import altered
 from projections.position import chosen as chosen_value
 from projections.position import is_done, keyed, next_action, outlook
+from projections.protocol import unit
+from projections.settings import written
 
-Form = Literal["session-state", "handoff", "state-md", "json"]
+Form = Literal["session-state", "handoff", "state-md", "active-session", "json"]
 #: How each status of a step looks: its sign and its colour.
 SIGNS = {
     "pending": Cell("·", "dim"),
@@ -63,7 +68,7 @@ def show(
     if form == "json" or (as_json and not form):
         output.document(project_data(state))
     elif form:
-        content = DIALECTS[form].render(state)
+        content = written(workspace.root, form).render(state)
         if as_json:
             output.document(Rendered(state.slug, form, content.decode()))
         else:
@@ -95,6 +100,10 @@ def _summary(state: Project) -> Iterable[str]:
     yield f"{paint(fit(state.title, max(room - len(about) - 2, 20)), 'bold')}  {about}"
     branch = f", branch {state.branch}" if state.branch else ""
     yield fit(f"version {state.version}, updated {iso(state.updated)}{branch}", room)
+    if state.execution is not None:
+        yield fit(_execution(state), room)
+    if state.aborted is not None:
+        yield f"aborted {iso(state.aborted)}"
     if state.archived is not None:
         yield f"archived {iso(state.archived)}"
     if is_escalated(state):
@@ -105,13 +114,16 @@ def _summary(state: Project) -> Iterable[str]:
     open_findings = [(id, title) for title, id in state.open_findings.items()]
     yield from _section("Open findings", open_findings)
     yield from _section("Active blockers", [(b.id, b.description) for b in active_blockers(state)])
-    errors = [(x.id, x.message) for x in state.errors.values() if x.resolved is None]
+    told = _plain if state.execution is None else partial(failed_at, state)
+    errors = [(x.id, told(x)) for x in state.errors.values() if x.resolved is None]
     yield from _section("Unresolved errors", errors)
     questions = [(q.id, q.text) for q in state.questions.values() if q.status == "open"]
     yield from _section("Open questions", questions)
     values = [(key, chosen_value(decision)) for key, decision in keyed(state).items()]
     yield from _section("Decisions", values)
     yield from _section("Decision log", _logged(state))
+    documents = {kind: each.path for kind, each in state.documents.items()}
+    yield from _section("Documents", [*documents.items()])
     sessions = [
         (s.id, f"{s.agent or 'unnamed'}, since {iso(s.started)}")
         for s in state.sessions.values()
@@ -120,7 +132,20 @@ def _summary(state: Project) -> Iterable[str]:
     yield from _section("Active sessions", sessions)
     yield from _section("Leases", _leases(state))
     yield ""
-    yield from wrap(f"Next: {next_action(state) or outlook(state)}", _LINES)
+    following = next_action(state) or outlook(state, unit(state).capitalize())
+    yield from wrap(f"Next: {following}", _LINES)
+
+
+def _execution(state: Project) -> str:
+    """How an orchestration is executed: only what is known of it."""
+    how = state.execution or Execution()
+    said = [how.mode, how.workflow, how.complexity, f"on {how.backend}" if how.backend else ""]
+    said.append(f"batch {state.batch}" if state.batch else "")
+    return ", ".join(("orchestration", *filter(None, said)))
+
+
+def _plain(error: Error) -> str:
+    return error.message
 
 
 def _steps(state: Project) -> Iterable[str]:
@@ -128,17 +153,32 @@ def _steps(state: Project) -> Iterable[str]:
     paused = paused_steps(state)
     for step in state.steps.values():
         sign = SIGNS[step.status]
-        sub = f"after {step.sub_step}" if step.sub_step else ""
-        if step in paused:
-            sub = "; ".join(filter(None, (sub, "paused by a blocker")))
+        sub = "; ".join(_remarks(state, step, step in paused))
         status = Cell(step.status, sign.colour)
-        agent = Cell(step_agent(state, step), "dim")
+        agent = Cell(", ".join(filter(None, (step_agent(state, step), *step.team))), "dim")
         rows.append([sign, Cell(step.key), Cell(step.name), status, agent, Cell(sub)])
     yield from table(rows, right=(1,), indent=2)
     if state.steps:
         done = sum(map(is_done, state.steps.values()))
         yield ""
-        yield f"  {bar(done, len(state.steps), 20)}  {done} of {len(state.steps)} steps"
+        yield f"  {bar(done, len(state.steps), 20)}  {done} of {len(state.steps)} {unit(state)}s"
+
+
+def _remarks(state: Project, step: Step, is_paused: bool) -> Iterator[str]:
+    """What is to be known of a step beside its status."""
+    if step.sub_step:
+        yield f"after {step.sub_step}"
+    if step.status == "pending" and (before := waits_on(state, step)):
+        yield f"waits on {', '.join(each.key for each in before)}"
+    if is_paused:
+        yield "paused by a blocker"
+    if step.to_reconcile:
+        yield "to be reconciled"
+    if step.retries and not is_done(step):
+        limit = state.policy.retries
+        yield f"tried again {step.retries}{'' if limit is None else f' of {limit}'} times"
+    if step.verified and not step.verified.passed:
+        yield "did not pass"
 
 
 def _tasks(state: Project) -> Iterable[str]:

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import msgspec
 
+from journal.entities import Project, is_over
 from journal.journal import Journal
 from journal.live import LiveHandle
-from journal.state import Project
 from journal.store import Head
 
 #: So many sessions are remembered; of an older one every project is asked.
@@ -25,7 +25,7 @@ def chosen(
 ) -> LiveHandle | None:
     """The project that was named; else the session's; else the one recorded in last.
 
-    An archived one is meant only where all are. A session that begins is not in any of them yet.
+    One that is over is meant only where all are. A session that begins is not in any of them yet.
     """
     if name or len(heads) < 2:
         name = name or (heads[0].project if heads else "")
@@ -35,7 +35,7 @@ def chosen(
     for head in heads:
         if head.project == remembered:
             handle = journal.live(head.project)
-            if host in handle.state.session_names and handle.state.archived is None:
+            if host in handle.state.session_names and not is_over(handle.state):
                 return handle
     newest = sorted(heads, key=lambda head: _last(journal, head), reverse=True)
     first = own = None
@@ -58,11 +58,11 @@ def _last(journal: Journal, head: Head) -> int:
 
 
 def _open(journal: Journal, heads: Iterable[Head]) -> Iterator[tuple[LiveHandle, Project]]:
-    """The projects that are not archived, each loaded when it is its turn."""
+    """The projects that are not over, each loaded when it is its turn."""
     for head in heads:
         handle = journal.live(head.project)
         state = handle.state
-        if state.archived is None:
+        if not is_over(state):
             yield handle, state
 
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Container
 
-from journal.blocking import blocked_tasks
-from journal.entities import Decision, Plan, Step, Task
+from journal.blocking import blocked_tasks, paused_steps
+from journal.entities import Decision, Plan, Step, Task, waits_on
 from journal.state import Project, step_agent, step_order
 from projections.values import as_text
 
@@ -14,7 +14,12 @@ def is_done(step: Step) -> bool:
 
 
 def ahead(project: Project) -> Step | None:
-    """The step to work on: one that was begun, the current one first, else the next pending."""
+    """The step to work on: one that was begun, the current one first, else the next pending.
+
+    In an orchestration a failed phase comes first: somebody has to decide about it.
+    """
+    if project.execution is not None:
+        return _phase_ahead(project)
     begun = [step for step in project.steps.values() if step.status in ("in_progress", "failed")]
     for step in begun:
         if step.key == project.current:
@@ -27,6 +32,16 @@ def ahead(project: Project) -> Step | None:
         later = [step for step in pending if step_order(step.key) > reached]
         pending = later or pending
     return pending[0] if pending else None
+
+
+def _phase_ahead(project: Project) -> Step | None:
+    left = [step for step in project.steps.values() if not is_done(step)]
+    for status in ("failed", "in_progress"):
+        if begun := next((step for step in left if step.status == status), None):
+            return begun
+    free = [step for step in left if not waits_on(project, step)] or left
+    paused = paused_steps(project)
+    return next((step for step in free if step not in paused), free[0] if free else None)
 
 
 def outlook(project: Project, unit: str = "Step") -> str:

@@ -8,6 +8,8 @@
 | complete | nothing; it can be run again |
 | skipped | go on with the next |
 | failed | retry it, or skip it with the reason |
+
+What is different in an orchestration is in `projections.orchestration`.
 """
 
 import shlex
@@ -15,12 +17,19 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from journal.blocking import is_escalated, paused_steps
 from journal.clock import iso
-from journal.entities import Plan, Project, Step, Task, step_agent, step_order
+from journal.entities import (
+    Plan,
+    Project,
+    Step,
+    Task,
+    is_over,
+    is_person,
+    step_order,
+    waits_on,
+)
 from projections.markdown import clip
-from projections.position import ahead, failure, is_done, keyed, plan_ahead, task_ahead
-from projections.values import as_text
+from projections.position import ahead, failure, is_done, plan_ahead, task_ahead
 
 Verdict: TypeAlias = Literal[
     "fresh_start",
@@ -30,11 +39,17 @@ Verdict: TypeAlias = Literal[
     "complete",
     "skipped",
     "failed",
+    "waiting",
     "finished",
+    "aborted",
     "migrate",
     "unreadable",
     "refused",
 ]
+
+
+#: Whoever gives a command that only a person may give, or approves it, in their own name.
+PERSON = "PERSON"
 
 
 class Offer(Struct, frozen=True):
@@ -49,6 +64,10 @@ class Caution(Struct, frozen=True):
 
     text: str
     offers: tuple[Offer, ...] = ()
+
+
+#: So many steps are named in one sentence.
+_NAMED = 5
 
 
 class Advice(Struct, frozen=True):
@@ -73,10 +92,8 @@ def _typeable(word: str) -> bool:
 
 def advise(project: Project, step: Step | None, agent: str = "") -> Advice:
     """What to do at the step, or at the end where there is none left."""
-    if project.archived is not None:
-        reopen = Offer("reopen it", command(project, "append", "project.reopened", agent=agent))
-        said = "The project is archived: nothing is recorded in it until it is reopened."
-        return Advice("finished", said, _handoff(project), (reopen,))
+    if is_over(project):
+        return _over(project, agent)
     if step is None:
         done = "Every step is complete or skipped." if project.steps else "No step is planned."
         return Advice("finished", f"{done} Nothing is left to do.", _handoff(project))
@@ -91,25 +108,76 @@ def advise(project: Project, step: Step | None, agent: str = "") -> Advice:
             return _mend(project, step, agent)
 
 
-def titled(step: Step) -> str:
+def _over(project: Project, agent: str) -> Advice:
+    """A project that is closed or was given up: nothing but its end can be recorded in it."""
+    how = "was aborted" if project.archived is None else "is archived"
+    said = f"The project {how}: nothing is recorded in it until it is reopened."
+    offers = [Offer("reopen it", command(project, "reopen", agent=agent))]
+    if project.archived is not None:
+        return Advice("finished", said, _handoff(project), tuple(offers))
+    offers.append(Offer("archive it", archiving(project, agent)))
+    return Advice("aborted", said, _handoff(project), tuple(offers))
+
+
+def archiving(project: Project, agent: str) -> str:
+    """The command that archives a project of which nothing is left to do."""
+    vague = any(step.to_reconcile for step in project.steps.values())
+    if not vague or is_over(project):
+        return command(project, "archive", agent=agent)
+    # Only a person may leave it open what was changed, and has to say why.
+    who = agent if is_person(project, agent) else PERSON
+    return command(project, "archive", "--reason", "REASON", agent=who)
+
+
+def unit(project: Project) -> str:
+    """What a step is called: an orchestration has phases."""
+    return "step" if project.execution is None else "phase"
+
+
+def titled(project: Project, step: Step) -> str:
     """The step as a sentence names it."""
-    return f"step {step.key} {step.name}"
+    return f"{unit(project)} {step.key} {step.name}"
 
 
 def _handoff(project: Project) -> str:
-    return command(project, "show", "--as", "handoff")
+    """The command that shows how things stand."""
+    form = ("--as", "handoff") if project.execution is None else ()
+    return command(project, "show", *form)
 
 
-def _resume(project: Project, step: Step) -> str:
+def resumed(project: Project, step: Step) -> str:
+    """The command that says how to go on at a step."""
     return command(project, "resume", "--step", step.key)
 
 
 def _start(project: Project, step: Step, agent: str) -> Advice:
     skip = _skip(project, step, agent, "not needed") if step.optional else ()
-    said = f"Start {titled(step)}." + (" It is optional." if step.optional else "")
-    if running := _running(project):
-        return Advice("start", f"{said} {_after(running)}", _resume(project, running), skip)
+    if before := waits_on(project, step):
+        return _wait(project, step, before, skip)
+    said = f"Start {titled(project, step)}." + (" It is optional." if step.optional else "")
+    if hindered := hindrance(project, step):
+        first, because = hindered
+        return Advice("start", f"{said} {because}", resumed(project, first), skip)
     return Advice("start", said, command(project, "step", "start", step.key, agent=agent), skip)
+
+
+def _wait(project: Project, step: Step, before: list[Step], skip: tuple[Offer, ...] = ()) -> Advice:
+    """A step that others come before: go on with the first of them that can go on itself."""
+    these = [f"{titled(project, each)}, which is {status(each)}" for each in before[:_NAMED]]
+    these += [f"{len(before) - _NAMED} more"] if len(before) > _NAMED else []
+    said = f"{capital(titled(project, step))} waits on {'; on '.join(these)}."
+    first = _first(project, before)
+    others = tuple(
+        Offer(f"go on with {unit(project)} {each.key}", resumed(project, each))
+        for each in before
+        if each != first
+    )
+    return Advice("waiting", said, resumed(project, first), (*others, *skip))
+
+
+def status(step: Step) -> str:
+    """How a step stands, as a sentence says it."""
+    return step.status.replace("_", " ")
 
 
 def _go_on(project: Project, step: Step, agent: str) -> Advice:
@@ -121,13 +189,15 @@ def _go_on(project: Project, step: Step, agent: str) -> Advice:
     else:
         record = command(project, "step", "complete", step.key, agent=agent)
         then = "Record when it is done."
+        if project.policy.manifest:
+            then = "Record when it is done, with its files or what it leaves for others."
     if at_task := _at_task(project, step, agent):
         return Advice("continue", *at_task)
     if step.sub_step:
         again = " without reading again what was read for it" if step.context_files else ""
-        said = f"Continue {titled(step)} after checkpoint {step.sub_step}{again}. {then}"
+        said = f"Continue {titled(project, step)} after checkpoint {step.sub_step}{again}. {then}"
         return Advice("continue", said, record)
-    said = f"Restart {titled(step)}: it was begun and reached no checkpoint. {then}"
+    said = f"Restart {titled(project, step)}: it was begun and reached no checkpoint. {then}"
     return Advice("restart", said, record)
 
 
@@ -188,32 +258,34 @@ def _next_checkpoint(step: Step) -> str:
 def _leave(project: Project, step: Step, agent: str) -> Advice:
     """A step that is behind us: go on with what follows it, or run it again."""
     following = _following(project, step)
-    onward = _resume(project, following) if following else _handoff(project)
-    said = f"go on with {titled(following)}" if following else "nothing is left to do"
+    onward = resumed(project, following) if following else _handoff(project)
+    said = f"go on with {titled(project, following)}" if following else "nothing is left to do"
     again: tuple[Offer, ...] = ()
     # A project where a person must allow it is offered nothing: the approval is not ours to write.
-    if project.policy.rerun and not _running(project):
+    if project.policy.rerun and hindrance(project, step) is None:
         rerun = command(project, "step", "rerun", step.key, agent=agent)
         again = (Offer(f"run step {step.key} again", rerun),)
     if step.status == "skipped":
         why = f" ({step.reason})" if step.reason else ""
         return Advice(
-            "skipped", f"{_capital(titled(step))} was skipped{why}: {said}.", onward, again
+            "skipped", f"{capital(titled(project, step))} was skipped{why}: {said}.", onward, again
         )
     since = "" if step.completed is None else f" since {iso(step.completed)}"
     return Advice(
-        "complete", f"{_capital(titled(step))} is complete{since}: {said}.", onward, again
+        "complete", f"{capital(titled(project, step))} is complete{since}: {said}.", onward, again
     )
 
 
 def _following(project: Project, step: Step) -> Step | None:
+    if project.execution is not None:
+        return ahead(project)
     later = (s for s in project.steps.values() if step_order(s.key) > step_order(step.key))
     return next((s for s in later if not is_done(s)), None) or ahead(project)
 
 
 def _mend(project: Project, step: Step, agent: str) -> Advice:
     why = failure(project, step).rstrip(" .")
-    said = f"{_capital(titled(step))} failed: {why}."
+    said = f"{capital(titled(project, step))} failed: {why}."
     if step.sub_step:
         said += f" It had reached checkpoint {step.sub_step}."
     skip = _skip(project, step, agent, f"it failed: {why}")
@@ -221,8 +293,9 @@ def _mend(project: Project, step: Step, agent: str) -> Advice:
     if limit is not None and step.retries >= limit:
         said += f" It was tried again {step.retries} of {limit} times: a person must decide."
         return Advice("failed", said, "", skip)
-    if running := _running(project):
-        return Advice("failed", f"{said} {_after(running)}", _resume(project, running), skip)
+    if hindered := hindrance(project, step):
+        first, because = hindered
+        return Advice("failed", f"{said} {because}", resumed(project, first), skip)
     said += " Retry it, or skip it with the reason." if skip else " Retry it."
     return Advice("failed", said, command(project, "step", "retry", step.key, agent=agent), skip)
 
@@ -235,86 +308,26 @@ def _skip(project: Project, step: Step, agent: str, reason: str) -> tuple[Offer,
     return (Offer(f"go on without step {step.key}", command(project, *words, agent=agent)),)
 
 
-def _running(project: Project) -> Step | None:
-    """The step that must end before another begins, where they do not run in parallel."""
+def hindrance(project: Project, step: Step) -> tuple[Step, str] | None:
+    """The step that must end before this one begins, and a sentence that says why."""
+    if before := waits_on(project, step):
+        first = _first(project, before)
+        why = f"{unit(project)} {step.key} waits on {'it' if len(before) == 1 else 'that first'}"
+        return first, f"Before that, finish {titled(project, first)}: {why}."
     if project.policy.parallel:
         return None
-    return next((s for s in project.steps.values() if s.status == "in_progress"), None)
-
-
-def _after(running: Step) -> str:
-    return f"Before that, finish {titled(running)}: steps do not run in parallel here."
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-# -- what must be seen first -----------------------------------------------------------------
-
-
-def cautions(project: Project, step: Step | None, agent: str, *, direct: bool) -> list[Caution]:
-    """What speaks against going on at the step without a second look."""
-    if step is None or project.archived is not None:
-        return []
-    stuck = _stuck(project, step)
-    hand_over = Offer("hand to the orchestrator", command(project, "resume"))
-    found = stuck + _unfinished(project, step, (hand_over,) if direct else ())
-    if is_done(step):
-        return found
-    owner = step_agent(project, step)
-    if agent and owner and agent != owner:
-        text = f"{_capital(titled(step))} belongs to {owner}, not to {agent}."
-        found.append(Caution(text, (hand_over,)))
-    if step.agent_when and not owner:
-        found.append(_undecided(project, step, agent))
-    if step.sub_step and step.checkpoints and step.sub_step not in step.checkpoints:
-        known = ", ".join(step.checkpoints)
-        found.append(
-            Caution(f"{step.sub_step} is not among the checkpoints of step {step.key} ({known}).")
-        )
-    return found
-
-
-def _stuck(project: Project, step: Step) -> list[Caution]:
-    """That the step is paused by blockers, with what is free; at last, that everything is."""
-    paused = paused_steps(project)
-    if is_escalated(project):
-        shows = Offer("see what is in the way", command(project, "resume", "--only", "blockers"))
-        text = "Every phase that remains is blocked: a person has to decide how to go on."
-        return [Caution(text, (shows,))]
-    if step not in paused:
-        return []
-    free = next((s for s in project.steps.values() if not is_done(s) and s not in paused), None)
-    offers = (Offer(f"go on with step {free.key}", _resume(project, free)),) if free else ()
-    return [Caution(f"{_capital(titled(step))} is paused by a blocker.", offers)]
-
-
-def _unfinished(project: Project, step: Step, hand_over: tuple[Offer, ...]) -> list[Caution]:
-    """Steps before this one that are not done, and steps after it that were begun."""
-    found = []
     for other in project.steps.values():
-        if is_done(other) or other.key == step.key:
-            continue
-        begun = other.status in ("in_progress", "failed") and not is_done(step)
-        if begun or step_order(other.key) < step_order(step.key):
-            text = f"{_capital(titled(other))} is {other.status.replace('_', ' ')}."
-            go_on = Offer(f"go on with step {other.key}", _resume(project, other))
-            found.append(Caution(text, (go_on, *hand_over)))
-    return found
+        if other.status == "in_progress" and not (other.parallel and step.parallel):
+            why = f"{unit(project)}s do not run in parallel here"
+            return other, f"Before that, finish {titled(project, other)}: {why}."
+    return None
 
 
-def _undecided(project: Project, step: Step, agent: str) -> Caution:
-    """Nobody's step yet: the decision that says whose it is, with the values it may have."""
-    key = step.agent_when[0].decision
-    held = keyed(project).get(key)
-    offers = tuple(
-        Offer(
-            f"decide for {when.value}: {when.agent}",
-            command(project, "decide", "--key", key, "--value", when.value, agent=agent),
-        )
-        for when in step.agent_when
-        if when.decision == key
-    )
-    so = f"it is {as_text(held.value)}, which names none" if held else "it is not decided yet"
-    return Caution(f"Whose {titled(step)} is depends on {key}: {so}.", offers)
+def _first(project: Project, before: list[Step]) -> Step:
+    """Of the steps that another waits on, the one to go on with: it waits on none itself."""
+    return next((each for each in before if not waits_on(project, each)), before[0])
+
+
+def capital(text: str) -> str:
+    """The text as the beginning of a sentence."""
+    return text[:1].upper() + text[1:]

@@ -175,7 +175,7 @@ def read(shown: str) -> dict[str, Any]:
                 said.append(words)
     facts = dict(line.partition(": ")[::2] for line in lines.get("", []))
     position = said[0].split("\n")[0] if said else ""
-    step = re.match(r"Step ([0-9_]+)", position)
+    step = re.match(r"(?:Step|Phase) ([0-9_]+)", position)
     reached = re.search(r", at checkpoint (.+)\.$", position)
     ids = {title: [line.partition(" —")[0] for line in each] for title, each in lines.items()}
     return {

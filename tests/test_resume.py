@@ -18,6 +18,7 @@ from strategies import JSON, projects
 
 from cli import exits
 from journal import Project
+from journal import entities as n
 from journal import events as e
 from journal.errors import Invalid
 from journal.rules import By, decide
@@ -600,10 +601,10 @@ def check(brief: Brief) -> None:
 
 
 def proposed(command: str) -> e.Event | None:
-    """The event that a command about a step proposes."""
+    """The event that a command about a step proposes; of several steps, the first."""
     words = shlex.split(command)[1:]
     match words[: words.index("-p")]:
-        case ["step", "start", step]:
+        case ["step", "start", step, *_]:
             return e.StepStarted(step)
         case ["step", "checkpoint", step, reached]:
             return e.StepCheckpointed(step, reached)
@@ -623,8 +624,16 @@ def proposed(command: str) -> e.Event | None:
             return e.TaskCompleted(task)
         case ["decide", "--key", key, "--value", value]:
             return e.DecisionMade(key=key, value=value)
-        case ["append", "project.reopened"]:
+        case ["reopen"]:
             return e.ProjectReopened()
+        case ["archive", *rest]:
+            return e.ProjectArchived(rest[1] if rest else "")
+        case ["abort", "--reason", reason]:
+            return e.ProjectAborted(reason)
+        case ["step", "adjust", step, "--agent", whose, "--reason", reason]:
+            return e.StepAdjusted(step, agent=whose, reason=reason)
+        case ["step", "reconcile", step, "--note", note]:
+            return e.StepReconciled(step, note)
         case [("resume" | "show"), *_]:
             return None
     raise AssertionError(command)
@@ -634,7 +643,8 @@ def proposed(command: str) -> e.Event | None:
 @given(projects(), st.sampled_from(("", "worker-abc", "02-Requirements")), st.data())
 def test_every_state_has_a_brief(project: Project, agent: str, data: st.DataObject) -> None:
     """It never fails, is the same each time, leaves the state equal, and offers what is allowed."""
-    before = project.copy()
+    before, with_person = project.copy(), project.copy()
+    with_person.actors["PERSON"] = n.Actor("PERSON", "person")
     named = st.sampled_from(sorted(named_files(project)))
     sizes = data.draw(st.dictionaries(named, st.integers(0, 10**6)))
     for step in ("", *project.steps):
@@ -646,5 +656,5 @@ def test_every_state_has_a_brief(project: Project, agent: str, data: st.DataObje
             if event := proposed(command):
                 words = shlex.split(command)
                 actor = words[words.index("--actor") + 1] if "--actor" in words else None
-                decide(project, event, By(actor))
+                decide(with_person, event, By(actor))
     assert project == before

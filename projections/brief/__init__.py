@@ -5,7 +5,7 @@ that has something to say adds a field to `Brief`, the part that fills it in `co
 place in `TOPICS`: budget, counting and the commands that show what was left out come with that.
 """
 
-from projections.brief.brief import FOLDER, STATE, Brief, Item, Reading
+from projections.brief.brief import FOLDER, STATE, Brief, Item, Phase, Reading
 from projections.brief.fitting import Form, fit
 from projections.brief.parts import compose, fresh, named_files
 from projections.brief.rendering import render
@@ -18,6 +18,7 @@ __all__ = [
     "Brief",
     "Form",
     "Item",
+    "Phase",
     "Reading",
     "compose",
     "fit",

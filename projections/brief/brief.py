@@ -11,11 +11,27 @@ FOLDER = "agent-output/{project}"
 STATE = "00-session-state.json"
 
 
-class Item(Struct, frozen=True):
-    """One thing to know, by the id that commands take."""
+class Item(Struct, frozen=True, omit_defaults=True):
+    """One thing to know, by the id that commands take, and what can be done about it."""
 
     id: str
     text: str
+    #: Where a document has changed: the lines of the difference.
+    lines: tuple[str, ...] = ()
+    offers: tuple[Offer, ...] = ()
+
+
+class Phase(Struct, frozen=True, omit_defaults=True):
+    """A phase of an orchestration and how it stands; `next` are those that may start now."""
+
+    phase: str
+    name: str
+    status: Literal["pending", "in_progress", "complete", "failed", "skipped"]
+    text: str
+    next: bool = False
+    waits_on: tuple[str, ...] = ()
+    #: The errors of it that nobody has resolved.
+    errors: tuple[str, ...] = ()
 
 
 class Reading(Struct, frozen=True):
@@ -53,11 +69,14 @@ class Brief(Struct, frozen=True):
     #: From here on the other topics, in the order of their worth; in each the newest comes first.
     offers: tuple[Offer, ...] = ()
     warnings: tuple[Caution, ...] = ()
-    #: What the last session left behind and is not as it was left, by its file.
+    #: What was left behind and is not as it was left, by its file; of an orchestration also the
+    #: phases that were begun and are not finished.
     mismatches: tuple[Item, ...] = ()
     findings: tuple[Item, ...] = ()
     blockers: tuple[Item, ...] = ()
     errors: tuple[Item, ...] = ()
+    #: Of an orchestration each phase that is not done, and the last that is complete.
+    phases: tuple[Phase, ...] = ()
     questions: tuple[Item, ...] = ()
     #: Files that are not what was written last, by their path.
     drift: tuple[Item, ...] = ()

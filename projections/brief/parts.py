@@ -4,14 +4,17 @@ import math
 from collections.abc import Mapping
 
 from journal.clock import iso
-from journal.entities import Decision, Project, Session, Step, active_blockers, step_agent
+from journal.entities import Decision, Project, Session, Step, active_blockers, is_over, step_agent
 from journal.rules.names import find_step
+from projections import cautions, orchestration, protocol
 from projections.brief.brief import FOLDER, STATE, Brief, Item, Reading
+from projections.brief.standing import failed_at, left_for_others, standing
+from projections.brief.topics import TOPICS
 from projections.limits import CHARACTERS_PER_TOKEN
 from projections.plans import PlanFiles, plan_files
 from projections.position import ahead, chosen, is_done, keyed
 from projections.position import next_action as next_said
-from projections.protocol import Offer, advise, cautions, command
+from projections.protocol import Caution, Offer, command, unit
 from projections.values import as_text
 
 #: Where plans are, if the settings do not say otherwise.
@@ -26,17 +29,24 @@ def compose(
     sizes: Mapping[str, int] | None = None,
     drift: tuple[Item, ...] = (),
     mismatches: tuple[Item, ...] = (),
+    unseen: tuple[Caution, ...] = (),
     plans: PlanFiles = PLAN_FILES,
 ) -> Brief:
     """The brief for a step, or for where the project stands.
 
     `sizes` has the files that exist, with their bytes; `drift` those that are not as written, and
-    `mismatches` what is not as the last session left it.
+    `mismatches` what is not as it was left; `unseen` says what nobody looked at.
     """
     at = find_step(project, step) if step else ahead(project)
-    if project.archived is not None:
+    if is_over(project):
         at = None
-    advice = advise(project, at, agent)
+    # An orchestration has more to say about its phases than other projects about their steps.
+    if project.execution is None:
+        advice = protocol.advise(project, at, agent)
+        warnings = cautions.cautions(project, at, agent, direct=bool(step))
+    else:
+        advice = orchestration.advise(project, at, agent)
+        warnings = orchestration.cautions(project, at, agent, direct=bool(step))
     load, missing, used = _reading(project, at, sizes or {}, plans)
     return Brief(
         project=project.slug,
@@ -52,9 +62,10 @@ def compose(
         checkpoint=(at.sub_step or "") if at and not is_done(at) else "",
         next_action=project.next_actions.get(agent) or next_said(project),
         asked=step,
-        left_out=dict(project.beyond),
+        left_out={name: n for name, n in project.beyond.items() if name in TOPICS},
         offers=advice.offers,
-        warnings=tuple(cautions(project, at, agent, direct=bool(step))),
+        phases=standing(project),
+        warnings=(*warnings, *unseen),
         mismatches=mismatches,
         findings=_findings(project),
         blockers=_blockers(project),
@@ -131,7 +142,9 @@ def _blockers(project: Project) -> tuple[Item, ...]:
 
 def _errors(project: Project) -> tuple[Item, ...]:
     found = (error for error in reversed(project.errors.values()) if error.resolved is None)
-    return tuple(Item(error.id, error.message) for error in found)
+    if project.execution is None:
+        return tuple(Item(error.id, error.message) for error in found)
+    return tuple(Item(error.id, failed_at(project, error)) for error in found)
 
 
 def _questions(project: Project) -> tuple[Item, ...]:
@@ -157,10 +170,11 @@ def _decided(what: str, decision: Decision) -> str:
 
 def _context(project: Project) -> tuple[Item, ...]:
     """What was noted for whoever goes on, the newest first."""
-    return tuple(
+    notes = (
         Item(note.kind, f"{note.text} ({note.file})" if note.file else note.text)
         for note in reversed(project.context)
     )
+    return (*notes, *left_for_others(project))
 
 
 def _history(project: Project) -> tuple[Item, ...]:
@@ -170,7 +184,7 @@ def _history(project: Project) -> tuple[Item, ...]:
         for session in project.sessions.values()
     ]
     told += [
-        (step.completed, Item(f"step {step.key}", _done(step)))
+        (step.completed, Item(f"{unit(project)} {step.key}", _done(step)))
         for step in project.steps.values()
         if is_done(step) and step.completed is not None
     ]

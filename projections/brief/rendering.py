@@ -36,7 +36,8 @@ def _head(brief: Brief) -> Iterator[str]:
     if brief.step:
         agent = f", agent {inline(brief.agent, _WHOLE)}" if brief.agent else ""
         at = f", at checkpoint {inline(brief.checkpoint, _WHOLE)}" if brief.checkpoint else ""
-        yield f"Step {inline(f'{brief.step} {brief.name}', _WHOLE)}{agent}{at}."
+        unit = "Phase" if brief.phases or "phases" in brief.left_out else "Step"
+        yield f"{unit} {inline(f'{brief.step} {brief.name}', _WHOLE)}{agent}{at}."
     if brief.mismatches or "mismatches" in brief.left_out:
         yield "Before anything else, look at what is not as it was left."
     yield inline(brief.say, _WHOLE)

@@ -8,8 +8,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from journal.errors import NotFound
-from projections.brief.brief import Brief, Item, Reading
-from projections.markdown import clip, code, inline
+from projections.brief.brief import Brief, Item, Phase, Reading
+from projections.markdown import clip, code, fence, inline
 from projections.protocol import Caution, Offer
 
 #: One thing of a topic: what it is depends on the topic.
@@ -34,14 +34,29 @@ def _item(item: Item) -> str:
     return f"{inline(item.id, _WHOLE)} — {inline(item.text, _WHOLE)}"
 
 
+def _mismatch(item: Item) -> str:
+    """The item with what is offered, and below it the lines that go with it."""
+    said = f"{_item(item)}{_offered(item.offers)}"
+    block = "\n".join(f"  {line}" for line in fence(item.lines, "diff"))
+    return f"{said}\n\n{block}\n" if item.lines else said
+
+
+def _phase(phase: Phase) -> str:
+    named = inline(f"{phase.phase} {phase.name}", _WHOLE)
+    return f"phase {named} — {inline(phase.text, _WHOLE)}"
+
+
 def _offer(offer: Offer) -> str:
     return f"{inline(offer.what, _WHOLE)}: {code(offer.command, _WHOLE)}"
 
 
 def _warning(warning: Caution) -> str:
-    offers = "; or ".join(map(_offer, warning.offers))
-    text = inline(warning.text, _WHOLE)
-    return f"{text} Offered: {offers}" if offers else text
+    return f"{inline(warning.text, _WHOLE)}{_offered(warning.offers)}"
+
+
+def _offered(offers: Iterable[Offer]) -> str:
+    said = "; or ".join(map(_offer, offers))
+    return f" Offered: {said}" if said else ""
 
 
 def _reading(reading: Reading) -> str:
@@ -62,10 +77,11 @@ TOPICS: dict[str, Topic] = {
         Topic("texts", "In full", "texts of the top cut short", _item, _id, True),
         Topic("offers", "Or instead", "offers", _offer, lambda offer: clip(offer.command), True),
         Topic("warnings", "Warnings", "warnings", _warning, lambda said: clip(said.text), True),
-        Topic("mismatches", "Not as it was left", "things not as left", _item, _id, True),
+        Topic("mismatches", "Not as it was left", "things not as left", _mismatch, _id, True),
         Topic("findings", "Open must-fix findings", "must-fix findings", _item, _id, True),
         Topic("blockers", "Active blockers", "blockers", _item, _id, True),
         Topic("errors", "Unresolved errors", "errors", _item, _id, True),
+        Topic("phases", "Phases", "phases", _phase, lambda each: clip(each.phase), True),
         Topic("questions", "Open questions", "questions", _item, _id, True),
         Topic("drift", "Files that are not as written", "changed files", _item, _id, True),
         Topic("decisions", "Decisions", "decisions", _item, _id),
