@@ -163,10 +163,8 @@ def _mend(project: Project, step: Step, agent: str) -> Advice:
         said.append(f"In progress: {_named(project, at_work)}.")
     options = [offer for each in (step, *others) for offer in _options(project, each, agent)]
     offers = [*options, _abort(project, step, agent), *_start_beside(project, agent)]
-    said.append(
-        f"Ask whoever is in charge whether to retry it, adjust it, skip it or abort; {PERSON} "
-        "stands for their name."
-    )
+    name = f"; {PERSON} stands for their name" if any(PERSON in x.command for x in offers) else ""
+    said.append(f"Ask whoever is in charge whether to retry it, adjust it, skip it or abort{name}.")
     if _needs_person(project, step, agent):
         limit = project.policy.retries
         said.append(f"It was tried again {step.retries} of {limit} times: a person must decide.")

@@ -6,6 +6,7 @@ it back as it writes JSON, and keeps the body to the letter.
 
 import copy
 import json
+import os
 import re
 import time
 from collections.abc import Callable
@@ -14,11 +15,13 @@ from typing import Any
 
 import pytest
 import yaml
+from command import files, good, quick
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import JSON, START, projects
 from test_active_session import STEPS, apart, opened
 
+from cli import exits
 from journal import Project, evolve
 from journal import events as e
 from journal.errors import Invalid
@@ -701,3 +704,92 @@ def test_a_file_cut_anywhere_is_refused_or_read(data: st.DataObject) -> None:
     except Invalid as refused:
         said = str(refused)
     assert "\n" not in said
+
+
+# -- with the command ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A workspace in which a session was adopted from where the real tool has it."""
+    file = tmp_path / "docs/maestro/state/active-session.md"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(as_json(mapping(OWN), apart(OWN)[1]))
+    good(tmp_path, "adopt", "docs")
+    return file
+
+
+def test_adopted_below_a_folder(place: Path) -> None:
+    """It is found by its name, goes by its session's id, and stays where and as it was."""
+    root = place.parents[3]
+    assert [x["project"] for x in good(root, "projects", "--json").json] == ["2026-01-01-limit_1"]
+    assert json.loads(apart(place.read_bytes())[0])["owner"] == "Grace"
+    assert good(root, "drift").out.endswith("no file was edited outside Passdown\n")
+    assert "nothing recorded" in good(root, "adopt", "docs").out
+    before = files(root)
+    assert "nothing recorded" in good(root, "adopt", str(place)).out
+    assert files(root) == before
+
+
+def test_a_session_in_the_archive_is_recognised(tmp_path: Path) -> None:
+    """Named after its id, it is known by what is in it."""
+    file = tmp_path / "archive/2026-01-01-limit.md"
+    file.parent.mkdir()
+    file.write_bytes(FILE.encode())
+    assert "adopted as 2026-01-01-limit_1" in good(tmp_path, "adopt", str(file)).out
+
+
+def test_drift_field_by_field_and_line_by_line(place: Path) -> None:
+    """What the tool and what a person changed is shown, adopted, and gone after that."""
+    root = place.parents[3]
+
+    def change(state: dict[str, Any]) -> None:
+        state["phases"][2]["status"] = "completed"
+        state["token_usage"]["total_input"] += 5
+
+    edited = tool(place.read_bytes(), change)
+    place.write_bytes(edited + b"By hand\n")
+    shown = [
+        (x["where"], x["was"], x["now"]) for x in quick(root, "drift", "--json").json["changes"]
+    ]
+    assert ("phases.3.status", ["in_progress"], ["completed"]) in shown
+    assert ("token_usage.total_input", [900], [905]) in shown
+    assert any(now == ["By hand"] for _, _, now in shown)
+    assert len(shown) == 3
+    good(root, "drift", "--adopt")
+    assert mapping(place.read_bytes()) == mapping(edited)
+    assert place.read_bytes().endswith(b"By hand\n")
+    assert good(root, "drift").out.endswith("no file was edited outside Passdown\n")
+
+
+@pytest.mark.parametrize("left", [0.99, 0.9, 0.5, 0.1])
+def test_a_cut_file_is_restored_and_never_adopted(place: Path, left: float) -> None:
+    """Wherever it was cut, also below its stamp, it is corrupt and comes back to the byte."""
+    root = place.parents[3]
+    good(root, "step", "output", "3", "Written up", "--agent", "writer")
+    content = place.read_bytes()
+    place.write_bytes(content[: int(len(content) * left)])
+    old = time.time() - 60
+    os.utime(place, (old, old))
+    assert quick(root, "drift").code == 0
+    good(root, "recover")
+    assert place.read_bytes() == content
+
+
+def test_bad_files_change_nothing(place: Path) -> None:
+    """A broken front matter, a bomb, and 50 MB: one sentence, and everything is as it was."""
+    root = place.parents[3]
+    content = place.read_bytes()
+    for bad in (
+        content.replace(b'"phases": [', b'"phases": [,'),
+        f"---\nsession_id: 2026-01-01-Limit_1\n{BOMB}phases: [{{id: 1}}]\n---\n".encode(),
+        content + b"x" * 50_000_000,
+    ):
+        place.write_bytes(bad)
+        place.with_name("active-session.md.bak").unlink(missing_ok=True)
+        before = files(root)
+        started = time.monotonic()
+        refused = quick(root, "adopt", str(place))
+        assert time.monotonic() - started < 5
+        assert (refused.code, refused.err.count("\n")) == (exits.INVALID, 1)
+        assert files(root) == before

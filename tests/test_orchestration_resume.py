@@ -353,6 +353,7 @@ def test_the_end(work: Path) -> None:
     assert reopen == f"passdown reopen -p {SLUG}"
     typed(work, reopen)
     assert resume(work)["command"] == f"passdown archive -p {SLUG}"
+    assert resume(work)["mismatches"] == []
 
 
 @pytest.mark.parametrize("option", ["reopen", "archive"])

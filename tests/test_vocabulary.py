@@ -290,6 +290,7 @@ PURE = (
         "projections/handoff",
     ),
     *("projections/markdown", "projections/yaml", "projections/plans", "projections/remains"),
+    *("projections/differences", "projections/protocol", "projections/orchestration"),
 )
 WORLD = {
     "fcntl",
