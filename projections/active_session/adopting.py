@@ -7,6 +7,7 @@ A phase or an error that is gone from the file is not gone: nothing takes back t
 """
 
 import re
+from collections.abc import Iterator
 
 from journal import events as e
 from journal.digest import sha256
@@ -16,7 +17,7 @@ from journal.request import Request
 from journal.state import Project, step_order
 from journal.workflows import orchestration
 from projections.active_session import changes, history
-from projections.active_session.document import EXECUTION, NAME, form, own, part, words
+from projections.active_session.document import EXECUTION, NAME, form, may_be_at, own, part, words
 from projections.active_session.keeping import first_handwriting, handwriting
 from projections.active_session.reading import Source, read
 from projections.draft import Draft, moment_of
@@ -24,8 +25,6 @@ from projections.leftovers import Object, Places, digest, kept, remaining, same
 
 #: Parts of the front matter that are no fact of their own.
 ASIDE = frozenset(("updated", "_passdown"))
-#: Those that follow from the others.
-_DERIVED = frozenset(("current_phase", "total_phases"))
 _TITLE = re.compile(r"^# (.+?)(?: Orchestration Log)?[ \t]*$", re.MULTILINE)
 
 
@@ -74,11 +73,11 @@ def adopt(
     if content_digest not in project.sources:  # what was counted once is not counted again
         changes.tokens(draft, before, theirs)
     if fresh:
-        changes.documents(draft, before, theirs)
+        changes.documents(draft, before, theirs, path)
     else:
-        changes.top(draft, before, theirs)
-    _phases(draft, before, held, theirs)
-    current = changes.current(draft.project, before, theirs)
+        changes.top(draft, before, theirs, path)
+    _phases(draft, before, held, theirs, fresh)
+    current = changes.current(draft.project, before, theirs, fresh)
     behind = base.content_version != project.content_version and not fresh
     left = _left(draft.project, before, theirs, removals, fresh, behind)
     phases = part(theirs, "phases")
@@ -106,7 +105,7 @@ def _keyed(document: Object, before: Object, project: Project) -> Object:
     return {**document, "phases": phases}
 
 
-def _phases(draft: Draft, before: Object, held: Object, theirs: Object) -> None:
+def _phases(draft: Draft, before: Object, held: Object, theirs: Object, past: bool) -> None:
     """Plan what is new, adjust what is another, and tell the history of both."""
     shown, now, phases = (part(each, "phases") for each in (before, held, theirs))
     keys = {digest(part(x, key).get("id")): key for x in (shown, phases) for key in x}
@@ -122,7 +121,10 @@ def _phases(draft: Draft, before: Object, held: Object, theirs: Object) -> None:
                 changes.adjust(draft, key, was, phase, keys)
             mine["errors"] = phase.get("errors")
             batch = changes.batch(theirs, before, key)
-            listed = {**phase, "errors": history.tell(draft, key, mine, was, part(now, key), batch)}
+            listed = {
+                **phase,
+                "errors": history.tell(draft, key, mine, was, part(now, key), batch, past=past),
+            }
             if "errors" not in phase:
                 del listed["errors"]
         found[key] = listed
@@ -141,14 +143,29 @@ def _left(
     project: Project, before: Object, theirs: Object, removals: bool, fresh: bool, behind: bool
 ) -> list[e.Leftover]:
     """Where the front matter would not come out again as it is, although it says something."""
-    told = ASIDE if fresh else ASIDE | {"session_id"}
-    told = told | _DERIVED if behind else told
-    places = Places(part(own(project), "front"), part(form(project), "front"), before, theirs, told)
+    told = ASIDE | {"current_phase"} if fresh else ASIDE | {"current_phase", "session_id"}
+    told = told | {"total_phases"} if behind else told
+    alone, shown = part(own(project), "front"), part(form(project), "front")
+    found = list(remaining(Places(alone, shown, before, theirs, told), removals, fresh))
+    if not behind:
+        found += _current_left(project, alone, shown, theirs, removals or fresh)
     return [
         e.Leftover(("front", *place.path), place.own, place.file)
-        for place in remaining(places, removals, fresh)
+        for place in found
         if fresh or not _is_counted(place)
     ]
+
+
+def _current_left(
+    project: Project, alone: Object, shown: Object, theirs: Object, removals: bool
+) -> Iterator[e.Leftover]:
+    """The current phase of the file, where it is another than follows and yet may be the one."""
+    key, said = "current_phase", theirs.get("current_phase")
+    if key not in theirs:
+        if removals and key in shown:
+            yield e.Leftover((key,), digest(alone[key]))
+    elif may_be_at(project, said) and not (key in shown and same(said, shown[key])):
+        yield e.Leftover((key,), digest(alone[key]), (said,))
 
 
 def _is_counted(place: e.Leftover) -> bool:

@@ -1,5 +1,6 @@
 """What a file changed in its front matter, part by part, as the events that say so."""
 
+import posixpath
 from collections.abc import Mapping
 from typing import get_args
 
@@ -11,7 +12,7 @@ from journal.errors import Invalid
 from journal.events import Json
 from journal.rules import workspace_path
 from journal.state import Project
-from projections.active_session.document import DOCUMENTS, EXECUTION, part, texts, words
+from projections.active_session.document import DOCUMENTS, EXECUTION, may_be_at, part, texts, words
 from projections.active_session.reading import key_of
 from projections.draft import Draft, moment_of
 from projections.leftovers import Object, digest, same
@@ -68,7 +69,7 @@ def _is_ours(path: str) -> bool:
 # -- the session -----------------------------------------------------------------------------
 
 
-def top(draft: Draft, before: Object, theirs: Object) -> None:
+def top(draft: Draft, before: Object, theirs: Object, place: str) -> None:
     """Retitle, choose another execution, and name other documents, where the file does."""
     task = words(theirs, "task")
     if task and task != before.get("task"):
@@ -80,15 +81,24 @@ def top(draft: Draft, before: Object, theirs: Object) -> None:
     }
     if any(changed.values()):
         draft.add(e.ExecutionChosen(e.Execution(**changed)))
-    documents(draft, before, theirs)
+    documents(draft, before, theirs, place)
 
 
-def documents(draft: Draft, before: Object, theirs: Object) -> None:
-    """Record the documents that the file names, where they are others."""
+def documents(draft: Draft, before: Object, theirs: Object, place: str) -> None:
+    """Record the documents that the file at that place names, where they are others."""
     for field, kind in DOCUMENTS.items():
         path = words(theirs, field)
         if path and path != words(before, field):
-            draft.add(e.DocumentRecorded(kind, path))
+            draft.add(e.DocumentRecorded(kind, _in_workspace(path, place)))
+
+
+def _in_workspace(path: str, place: str) -> str:
+    """An absolute path as seen from the workspace, where it leads into the tree of the file."""
+    tree = posixpath.dirname(posixpath.dirname(place))  # which has the states, and the plans
+    plain = path.replace("\\", "/")
+    absolute = plain.startswith("/") or plain[1:3] == ":/"
+    _, inside, rest = plain.rpartition(f"/{tree}/")
+    return f"{tree}/{rest}" if absolute and tree and inside else path
 
 
 def tokens(draft: Draft, before: Object, theirs: Object) -> None:
@@ -137,13 +147,13 @@ def batch(theirs: Object, before: Object, key: str) -> str:
     return name if key in (at_work or {last}) else ""
 
 
-def current(project: Project, before: Object, theirs: Object) -> str:
+def current(project: Project, before: Object, theirs: Object, fresh: bool) -> str:
     """The phase that the file is at, where it says another than before."""
     said = theirs.get("current_phase")
     phases = part(theirs, "phases")
     key = next((each for each in phases if same(part(phases, each).get("id"), said)), "")
-    moved = key in project.steps and not same(said, before.get("current_phase"))
-    return key if moved else project.current
+    moved = fresh or not same(said, before.get("current_phase"))
+    return key if moved and key in project.steps and may_be_at(project, said) else project.current
 
 
 # -- the phases ------------------------------------------------------------------------------

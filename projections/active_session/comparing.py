@@ -23,7 +23,7 @@ def sides(content: bytes, base: Project) -> tuple[Side, Side]:
     shown = dict(zip(phases, _list(front_matter(front)), strict=True))
     theirs = by_key(source.document, phases)
     return (
-        Side({**front, "phases": shown}, body_of(base, document)),
+        Side({**front, "phases": shown}, body_of(document)),
         Side({**source.document, "phases": theirs}, source.body),
     )
 

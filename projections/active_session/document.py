@@ -48,15 +48,27 @@ FILES: dict[str, Literal["created", "modified", "deleted"]] = {
 def own(project: Project) -> Object:
     """The document as the state alone has it."""
     numbers = phase_ids(project)
+    found = parts(project, numbers)
     front = _front(project, numbers)
-    return {"front": front, "body": parts(project, numbers), "kept": {}}
+    return {"front": front, "body": found, "order": list(found), "kept": {}}
 
 
 def form(project: Project) -> Object:
     """The same with what adopted files say otherwise."""
     document = own(project)
+    front = part(document, "front")
+    follows = front["current_phase"]
     apply(document, project.leftovers.get(NAME, ()))
+    if "current_phase" in front and not may_be_at(project, front["current_phase"]):
+        front["current_phase"] = follows
     return document
+
+
+def may_be_at(project: Project, phase: Json) -> bool:
+    """Whether a file may say that this is the current phase: of those in progress, if any is."""
+    numbers = phase_ids(project)
+    at_work = [numbers[s.key] for s in project.steps.values() if s.status == "in_progress"]
+    return not at_work or phase in at_work
 
 
 def front_matter(front: Object) -> Object:
@@ -67,9 +79,10 @@ def front_matter(front: Object) -> Object:
     return {**front, "phases": [_listed(phase) for phase in phases.values()]}
 
 
-def body_of(project: Project, document: Object) -> str:
-    """The body of a document of that project, as it stands in the file."""
-    order = list(part(own(project), "body"))
+def body_of(document: Object) -> str:
+    """The body of a document as it stands in the file."""
+    order = document["order"]
+    assert isinstance(order, list)
     return text(order, part(document, "body"), part(document, "kept"))
 
 

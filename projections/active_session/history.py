@@ -23,8 +23,13 @@ _STATUSES = {
 }
 
 
-def tell(draft: Draft, key: str, phase: Object, was: Object, now: Object, batch: str) -> Json:
-    """Have the phase become what the file says; its errors by their ids."""
+def tell(
+    draft: Draft, key: str, phase: Object, was: Object, now: Object, batch: str, *, past: bool
+) -> Json:
+    """Have the phase become what the file says; its errors by their ids.
+
+    What was all `past` when a file came to us is not asked to account for itself now.
+    """
     status = _STATUSES.get(words(phase, "status"), "")
     step = draft.project.steps[key]
     if step.status == "pending" and status in ("in_progress", "complete", "failed"):
@@ -32,7 +37,7 @@ def tell(draft: Draft, key: str, phase: Object, was: Object, now: Object, batch:
     found = errors(draft, key, phase, was.get("errors"), now.get("errors"))
     _files(draft, key, phase, now)
     if status == "complete" and draft.project.steps[key].status == "in_progress":
-        _complete(draft, key, phase)
+        _complete(draft, key, phase, past)
     if status == "skipped" and draft.project.steps[key].status != "skipped":
         draft.add(e.StepSkipped(key))
     if status:
@@ -57,15 +62,14 @@ def _files(draft: Draft, key: str, phase: Object, now: Object) -> None:
                 draft.add(e.FilesChanged(path, change, step=key), at)
 
 
-def _complete(draft: Draft, key: str, phase: Object) -> None:
-    """A phase that says nothing of what it changed is only to be reconciled where the file says so;
-    else it is adopted as it stands."""
+def _complete(draft: Draft, key: str, phase: Object, past: bool) -> None:
+    """Complete a phase; one that says nothing of what it changed is to be reconciled then, unless
+    the file says that it is not: then it is adopted as it stands."""
     left = _left(phase)
-    told = left != e.Downstream() or any(
-        file.step == key for file in draft.project.manifest.values()
-    )
-    if told or phase.get("requires_reconciliation") is True or not draft.project.policy.manifest:
-        draft.add(e.StepCompleted(key, downstream=left), moment_of(words(phase, "completed")))
+    told = left != e.Downstream() or any(x.step == key for x in draft.project.manifest.values())
+    asked = phase.get("requires_reconciliation", not past) is not False
+    if told or asked or not draft.project.policy.manifest:
+        draft.add(e.StepCompleted(key, downstream=left), moment_of(phase.get("completed")))
 
 
 def _left(phase: Object) -> e.Downstream:

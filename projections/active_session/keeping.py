@@ -9,6 +9,7 @@ now.
 from collections import Counter
 from collections.abc import Iterator
 
+import msgspec
 from msgspec import Struct, field
 
 from journal.errors import Invalid
@@ -41,7 +42,7 @@ def handwriting(
     `project` the one after it. What is missing is believed to be gone only with `removals`.
     """
     shown = form(base)
-    was = body_of(base, shown)
+    was = body_of(shown)
     if file == was:
         return []
     keys = _keys(phases, base)
@@ -72,7 +73,7 @@ def first_handwriting(file: str, phases: Object, project: Project) -> list[Lefto
         return _checked(leftovers)
     leftovers += [_away(x, alone) for x in found.missing]
     apply(shown, leftovers)
-    if body_of(project, shown) != file:  # its sections are in another order than the phases
+    if body_of(shown) != file:  # its sections are in another order than the phases
         leftovers = [_after(TOP, file), *(_away(x, alone) for x in alone)]
     return _checked(leftovers)
 
@@ -85,10 +86,10 @@ def _keys(phases: Object, base: Project) -> dict[str, str]:
 
 def _checked(leftovers: list[Leftover]) -> list[Leftover]:
     for leftover in leftovers:
-        size = sum(len(str(value)) for value in leftover.file)
+        size = sum(len(msgspec.json.encode(value)) for value in leftover.file)
         if size > _MOST:
             raise Invalid(
-                f"the body has {size:,} characters of handwriting in one place, and at most "
+                f"the body has {size:,} bytes of handwriting in one place, and at most "
                 f"{_MOST:,} can be kept; move some of it to a file of its own"
             )
     return leftovers

@@ -24,7 +24,7 @@ def render(project: Project, form: Literal["yaml", "json"] = "yaml") -> bytes:
     front = front_matter(part(document, "front"))
     mark = stamp.line(stamp.of(project, RENDERER))
     lines = _json(front, mark) if form == "json" else _yaml(front, mark)
-    return stamp.stamped(f"---\n{lines}\n---\n{body_of(project, document)}".encode())
+    return stamp.stamped(f"---\n{lines}\n---\n{body_of(document)}".encode())
 
 
 def _yaml(front: Object, mark: str) -> str:
