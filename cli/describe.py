@@ -70,12 +70,34 @@ _WORDS: dict[type[e.Event], Callable[[Any], str]] = {
     e.NextActionSet: lambda x: f"next: {x.text or 'nothing'}",
     e.ContextNoted: lambda x: f"context ({x.kind}): {x.text}",
     e.DriftAdopted: lambda x: f"the edit of {x.path} was adopted",
-    e.LeaseAcquired: lambda x: (
-        f"lease on step {x.step} acquired{_by(x.agent)} for {x.seconds} s, token {x.token}"
-    ),
+    e.LeaseAcquired: lambda x: f"lease on {_leased(x)} acquired{_by(x.agent)}, token {x.token}",
     e.LeaseRenewed: lambda x: f"lease on step {x.step} renewed",
-    e.LeaseReleased: lambda x: f"lease on step {x.step} released{_because(x.reason)}",
-    e.LeaseExpired: lambda x: f"lease on step {x.step} expired, it was held{_by(x.agent)}",
+    e.LeaseReleased: lambda x: f"lease {_on(x)} released{_because(x.reason)}",
+    e.LeaseExpired: lambda x: f"lease {_on(x)} expired, it was held{_by(x.agent)}",
+    e.TurnRequested: lambda x: f"{x.turn} asked for{_by(x.agent)}: {x.action}",
+    e.TurnTaken: lambda x: f"{x.turn} taken",
+    e.TurnWithdrawn: lambda x: f"{x.turn} withdrawn{_because(x.reason)}",
+    e.TurnMoved: lambda x: f"{x.turn} moved {f'before {x.before}' if x.before else 'to the end'}",
+    e.SignalSent: lambda x: f"{x.signal} {x.kind}{_by(x.agent)} to {x.to}{_because(x.detail)}",
+    e.PhaseAdvanced: lambda x: f"phase is now {x.phase}{f', step {x.step}' if x.step else ''}",
+    e.EscalationRaised: lambda x: f"{x.escalation} raised: {x.subject}{_because(x.reason)}",
+    e.EscalationAnswered: lambda x: f"{x.escalation} answered: {x.answer}",
+    e.MessagePosted: lambda x: f"{x.message} posted{_by(x.agent)} to {x.to}: {x.subject}",
+    e.MessageAcknowledged: lambda x: f"{x.message} acknowledged{_because(x.reason)}",
+    e.MessageBlocked: lambda x: f"{x.message} blocked{_because(x.reason)}",
+    e.MessageResumed: lambda x: f"{x.message} resumed{_because(x.reason)}",
+    e.MessageActioned: lambda x: f"{x.message} actioned{_because(x.reason)}",
+    e.MessageDeferred: lambda x: f"{x.message} deferred{_because(x.reason)}",
+    e.MessageClosed: lambda x: f"{x.message} closed as {x.disposition}{_because(x.reason)}",
+    e.CommitmentMade: lambda x: f"{x.commitment} promised{_by(x.agent)}: {x.text}",
+    e.CommitmentFulfilled: lambda x: f"{x.commitment} fulfilled{_because(x.note)}",
+    e.CommitmentDropped: lambda x: f"{x.commitment} dropped{_because(x.reason)}",
+    e.SnapshotTaken: lambda x: f"snapshot {x.token} taken{_by(x.agent)} ({x.close_reason})",
+    e.WorklogEntryLogged: lambda x: f"{x.entry} logged{_by(x.agent)}: {x.title}",
+    e.WorklogEntryCompleted: lambda x: f"{x.entry} completed{_because(x.note)}",
+    e.WorklogCompacted: lambda x: (
+        f"worklog compacted: {len(x.entries)} entries{_by(x.approved_by)}"
+    ),
     e.DriftReverted: lambda x: f"{x.path} put back to what the journal says",
 }
 
@@ -116,6 +138,14 @@ def _shown(x: e.BriefShown) -> str:
 
 def _because(reason: str) -> str:
     return f": {reason}" if reason else ""
+
+
+def _leased(x: e.LeaseAcquired) -> str:
+    return f"step {x.step} for {x.seconds} s" if x.step else ", ".join(x.files)
+
+
+def _on(x: e.LeaseReleased | e.LeaseExpired) -> str:
+    return f"on step {x.step}" if x.step else x.token
 
 
 def _execution(x: e.Execution) -> str:

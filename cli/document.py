@@ -7,8 +7,8 @@ from typing import Any, get_args, get_type_hints
 from msgspec import Struct
 
 from cli.answers import RecordAnswer
-from journal.clock import iso
-from journal.entities import Moment, Project, task_status
+from journal.clock import Moment, iso
+from journal.entities import Project, task_status
 from journal.payload import decode
 from journal.record import Record
 

@@ -16,7 +16,8 @@ from cli.app import build
 from cli.document import project_data
 from cli.recording import Asked
 from journal import entities
-from journal.entities import Moment, Project
+from journal.clock import Moment
+from journal.entities import Project
 from journal.events import VOCABULARY, event
 
 DOCS = Path(__file__).parent

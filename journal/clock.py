@@ -2,8 +2,12 @@
 
 import time
 from datetime import UTC, datetime, timedelta
+from typing import Annotated, TypeAlias
 
 from journal.errors import Invalid
+
+#: A time, in microseconds since 1970.
+Moment: TypeAlias = Annotated[int, "microseconds"]
 
 _EPOCH = datetime(1970, 1, 1)
 _FIRST = (datetime.min - _EPOCH) // timedelta(seconds=1)

@@ -1,15 +1,24 @@
 """The things a project consists of: frozen, so that a state can be shared and compared."""
 
-from typing import Annotated, Literal, TypeAlias
+from collections.abc import Iterable
+from typing import Literal, TypeAlias
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from journal import events as e
+from journal.clock import Moment
+from journal.peers import (
+    Commitment,
+    Escalation,
+    Message,
+    SentSignal,
+    Snapshot,
+    Turn,
+    WorklogEntry,
+)
 from journal.record import GENESIS
 
-#: A time, in microseconds since 1970.
-Moment: TypeAlias = Annotated[int, "microseconds"]
 StepStatus: TypeAlias = Literal["pending", "in_progress", "complete", "failed", "skipped"]
 TaskStatus: TypeAlias = Literal["open", "claimed", "in_progress", "done"]
 
@@ -91,6 +100,11 @@ class Task(Struct, frozen=True, omit_defaults=True):
     note: str = ""
     #: When it was taken from whoever was at it, and nobody has begun it again since.
     interrupted: Moment | None = None
+    created_by: str = ""
+    #: The revisions of coordination at which it was added, taken and done.
+    created_revision: int = 0
+    taken_revision: int | None = None
+    done_revision: int | None = None
 
 
 class Decision(Struct, frozen=True, omit_defaults=True):
@@ -230,7 +244,9 @@ class Actor(Struct, frozen=True, omit_defaults=True):
     id: str
     role: e.Role = "agent"
     title: str = ""
-    status: Literal["idle", "active", "blocked", "offline"] | None = None
+    status: (
+        Literal["idle", "active", "blocked", "offline", "available", "away", "observing"] | None
+    ) = None
     note: str = ""
 
 
@@ -269,7 +285,8 @@ class Gate(Struct, frozen=True, omit_defaults=True):
 
 
 class Lease(Struct, frozen=True, omit_defaults=True):
-    """One agent's hold on a step, for so many seconds after it was last renewed."""
+    """One agent's hold on a step, for so many seconds after it was last renewed; or on files, for
+    so many revisions after the one at which it was acquired."""
 
     token: str
     step: str
@@ -280,6 +297,10 @@ class Lease(Struct, frozen=True, omit_defaults=True):
     session: str | None = None
     status: Literal["held", "released", "expired"] = "held"
     ended: Moment | None = None
+    files: tuple[str, ...] = ()
+    revision: int = 0
+    revisions: int = 0
+    reason: str = ""
 
 
 class Project(Struct):
@@ -344,6 +365,21 @@ class Project(Struct):
     leases: dict[str, Lease] = field(default_factory=dict)
     #: Key of a step -> token of the lease by which it is held.
     leased: dict[str, str] = field(default_factory=dict)
+    #: Only a workspace that several agents share has one. The revision counts what is coordinated
+    #: anywhere; phase and its step are the maintainer's labels.
+    coordination: e.Coordination | None = None
+    revision: int = 0
+    phase: str = ""
+    phase_step: str = ""
+    turns: dict[str, Turn] = field(default_factory=dict)
+    signals: dict[str, SentSignal] = field(default_factory=dict)
+    escalations: dict[str, Escalation] = field(default_factory=dict)
+    messages: dict[str, Message] = field(default_factory=dict)
+    commitments: dict[str, Commitment] = field(default_factory=dict)
+    snapshots: dict[str, Snapshot] = field(default_factory=dict)
+    worklog: dict[str, WorklogEntry] = field(default_factory=dict)
+    #: The beginning of an id -> the highest number that one of that kind was given.
+    numbers: dict[str, int] = field(default_factory=dict)
     #: The last file that was adopted, and what it says that the model has no place for.
     adopted: e.ProjectAdopted | None = None
     #: Name of a dialect -> the last file of it that was adopted.
@@ -457,3 +493,40 @@ def actor_role(project: Project, actor: str | None) -> e.Role:
 def is_person(project: Project, actor: str | None) -> bool:
     """Whether the actor may decide what only a person may."""
     return actor_role(project, actor) in ("person", "maintainer")
+
+
+def maintainer_of(project: Project) -> str:
+    """Who maintains the workspace; empty if nobody is known to."""
+    if project.coordination is not None:
+        return project.coordination.maintainer
+    return next((id for id, each in project.actors.items() if each.role == "maintainer"), "")
+
+
+def is_maintainer(project: Project, actor: str | None) -> bool:
+    """Whether the actor maintains the workspace."""
+    return actor_role(project, actor) == "maintainer"
+
+
+def leases_on(project: Project, files: Iterable[str]) -> list[Lease]:
+    """The leases that are held on any of the files, the one that counts first."""
+    wanted = set(files)
+    held = (each for each in project.leases.values() if each.status == "held")
+    found = [lease for lease in held if wanted & set(lease.files)]
+    return sorted(found, key=lambda lease: (lease.revision, lease.token))
+
+
+def is_stale(project: Project, lease: Lease) -> bool:
+    """Whether a lease on files has lasted for more revisions than it was taken for."""
+    return project.revision - lease.revision > lease.revisions
+
+
+def count(project: Project, id: str) -> None:
+    """Know an id as given, so that no later one is the same, whatever became of its thing."""
+    words, number = number_of(id)
+    project.numbers[words] = max(number, project.numbers.get(words, 0))
+
+
+def number_of(id: str) -> tuple[str, int]:
+    """The beginning of an id and the number at its end: of SIG-012 they are SIG- and 12."""
+    words = id.rstrip("0123456789")
+    return words, int(id[len(words) :][:18] or 0)

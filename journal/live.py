@@ -63,6 +63,7 @@ def live(project: Project, kept: int = KEPT) -> Project:
         for id, task in project.tasks.items()
         if task.status != "done" or (task.step in project.steps and project.steps[task.step].tasks)
     }
+    _keep_peers(part, project, kept)
     _keep_files(part, project)
     _keep_decisions(part, project, kept)
     _keep_sessions(part, project, kept)
@@ -78,6 +79,7 @@ _WHOLE = (
     *("workflow", "native", "policy", "branch", "opened", "archived", "current", "actors"),
     *("steps", "session_names", "next_actions", "hooks"),
     *("aborted", "moves", "execution", "batch", "documents", "homes"),
+    *("coordination", "revision", "phase", "phase_step", "turns", "numbers"),
 )
 
 
@@ -97,6 +99,21 @@ def _newest(
 def _count(part: Project, topic: str, left_out: int) -> None:
     if left_out > 0:
         part.beyond[topic] = part.beyond.get(topic, 0) + left_out
+
+
+def _keep_peers(part: Project, project: Project, kept: int) -> None:
+    """Of what agents leave each other whatever is still open, and the last snapshot of each."""
+    part.messages = _newest(part, "mail", project.messages, kept, lambda x: x.status != "closed")
+    part.commitments = _newest(
+        part, "commitments", project.commitments, kept, lambda x: x.status == "open"
+    )
+    part.escalations = _newest(
+        part, "escalations", project.escalations, kept, lambda x: x.answered is None
+    )
+    part.leases = {id: each for id, each in project.leases.items() if each.status == "held"}
+    part.leased = project.leased.copy()
+    last = {each.agent: each for each in project.snapshots.values()}
+    part.snapshots = {each.token: each for each in last.values()}
 
 
 def _keep_decisions(part: Project, project: Project, kept: int) -> None:

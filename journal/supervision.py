@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from journal import events as e
-from journal.entities import Moment, Project, Session, Task, is_over
+from journal.clock import Moment
+from journal.entities import Project, Session, Task, is_over
 
 #: How long a session may go without progress, in microseconds.
 PATIENCE = 30 * 60 * 1_000_000

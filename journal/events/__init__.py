@@ -11,9 +11,12 @@ from journal.events.coordination import *
 from journal.events.decision import *
 from journal.events.event import *
 from journal.events.finding import *
+from journal.events.message import *
 from journal.events.project import *
 from journal.events.session import *
+from journal.events.snapshot import *
 from journal.events.step import *
 from journal.events.task import *
+from journal.events.worklog import *
 
 VOCABULARY: dict[str, type[Event]] = {cls.type: cls for cls in Event.__subclasses__()}

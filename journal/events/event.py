@@ -25,5 +25,7 @@ class Event(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True)
     type: ClassVar[str]
     #: Bookkeeping changes no projection; stamps and `updated` ignore it.
     bookkeeping: ClassVar[bool] = False
+    #: Whether it changes what several agents coordinate by, and so counts as a revision of that.
+    coordinates: ClassVar[bool] = False
     #: The fields that name files of the workspace.
     paths: ClassVar[tuple[str, ...]] = ()

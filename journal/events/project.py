@@ -4,6 +4,7 @@ from typing import ClassVar, Literal
 
 from msgspec import Struct
 
+from journal.events.coordination import Coordination
 from journal.events.event import Event, Json, Name, Role, Text
 from journal.events.step import Policy, StepPlan
 
@@ -29,6 +30,8 @@ class ProjectOpened(Event, frozen=True):
     branch: str = ""
     #: Only an orchestration has one.
     execution: Execution | None = None
+    #: Only a workspace that several agents share has one.
+    coordination: Coordination | None = None
 
 
 class ProjectAdopted(Event, frozen=True):
@@ -164,17 +167,19 @@ class ActorRegistered(Event, frozen=True):
     """An actor and its role are known; one that never registered is an agent."""
 
     type: ClassVar[str] = "actor.registered"
+    coordinates: ClassVar[bool] = True
     actor: Name
     role: Role
     title: str = ""
 
 
 class ActorStatusChanged(Event, frozen=True):
-    """An actor is idle, active, blocked or offline."""
+    """An actor is idle, active, blocked or offline; a maintainer available, away or observing."""
 
     type: ClassVar[str] = "actor.status_changed"
+    coordinates: ClassVar[bool] = True
     actor: Name
-    status: Literal["idle", "active", "blocked", "offline"]
+    status: Literal["idle", "active", "blocked", "offline", "available", "away", "observing"]
     note: str = ""
 
 

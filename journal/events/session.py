@@ -37,6 +37,7 @@ class SessionStarted(Event, frozen=True):
     """An agent began a stretch of work. `name` and `host` are aliases of the session's id."""
 
     type: ClassVar[str] = "session.started"
+    coordinates: ClassVar[bool] = True
     agent: str = ""
     name: str = ""
     host: str = ""
@@ -50,6 +51,7 @@ class SessionResumed(Event, frozen=True):
     """A session that had ended went on: its host had only been waiting for the next word."""
 
     type: ClassVar[str] = "session.resumed"
+    coordinates: ClassVar[bool] = True
     session: str = ""
     hook: str = ""
 
@@ -76,6 +78,7 @@ class SessionEnded(Event, frozen=True):
     """A session was closed by its agent."""
 
     type: ClassVar[str] = "session.ended"
+    coordinates: ClassVar[bool] = True
     session: str = ""
     completed: tuple[str, ...] = ()
     issues: tuple[str, ...] = ()
@@ -89,6 +92,7 @@ class SessionCrashed(Event, frozen=True):
     """A session ended without closing."""
 
     type: ClassVar[str] = "session.crashed"
+    coordinates: ClassVar[bool] = True
     session: str = ""
     reason: str = ""
 

@@ -34,6 +34,7 @@ class TaskAdded(Event, frozen=True):
     """A piece of work that one agent can do."""
 
     type: ClassVar[str] = "task.added"
+    coordinates: ClassVar[bool] = True
     title: Text
     task: str = ""
     step: str = ""
@@ -57,6 +58,7 @@ class TaskClaimed(Event, frozen=True):
     """An agent took a task."""
 
     type: ClassVar[str] = "task.claimed"
+    coordinates: ClassVar[bool] = True
     task: str
     agent: str = ""
 
@@ -65,6 +67,7 @@ class TaskStarted(Event, frozen=True):
     """Work on a task began."""
 
     type: ClassVar[str] = "task.started"
+    coordinates: ClassVar[bool] = True
     task: str
     agent: str = ""
 
@@ -73,6 +76,7 @@ class TaskCompleted(Event, frozen=True):
     """A task is done."""
 
     type: ClassVar[str] = "task.completed"
+    coordinates: ClassVar[bool] = True
     task: str
     note: str = ""
 
@@ -81,6 +85,7 @@ class TaskBlocked(Event, frozen=True):
     """A task cannot go on because of a blocker."""
 
     type: ClassVar[str] = "task.blocked"
+    coordinates: ClassVar[bool] = True
     task: str
     blocker: str = ""
     reason: str = ""
@@ -90,6 +95,7 @@ class TaskUnblocked(Event, frozen=True):
     """No blocker holds the task any more."""
 
     type: ClassVar[str] = "task.unblocked"
+    coordinates: ClassVar[bool] = True
     task: str
     reason: str = ""
 
@@ -98,6 +104,7 @@ class TaskReset(Event, frozen=True):
     """A task went back to open, with nobody on it."""
 
     type: ClassVar[str] = "task.reset"
+    coordinates: ClassVar[bool] = True
     task: str
     reason: str = ""
 
@@ -106,6 +113,7 @@ class BlockerRaised(Event, frozen=True):
     """A condition outside the work stands in its way."""
 
     type: ClassVar[str] = "blocker.raised"
+    coordinates: ClassVar[bool] = True
     description: Text
     affects: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ()
@@ -118,6 +126,7 @@ class BlockerBypassed(Event, frozen=True):
     """Work goes on around a blocker."""
 
     type: ClassVar[str] = "blocker.bypassed"
+    coordinates: ClassVar[bool] = True
     blocker: str
     workaround: Text
     tasks: tuple[str, ...] = ()
@@ -127,5 +136,6 @@ class BlockerResolved(Event, frozen=True):
     """A blocker is gone."""
 
     type: ClassVar[str] = "blocker.resolved"
+    coordinates: ClassVar[bool] = True
     blocker: str
     resolution: str = ""

@@ -7,8 +7,17 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from journal.entities import Blocker, Project, Session, Step, Task, step_order
-from journal.errors import Invalid, NotFound, Rejected
+from journal.entities import (
+    Blocker,
+    Project,
+    Session,
+    Step,
+    Task,
+    is_maintainer,
+    maintainer_of,
+    step_order,
+)
+from journal.errors import Invalid, NotFound, Rejected, quoted
 from journal.events import Event
 from journal.rules.rule import By
 
@@ -118,6 +127,35 @@ def new_id(
     return form.format(number)
 
 
+def next_id(project: Project, words: str, beyond: int = 0) -> str:
+    """The next number that no thing of a kind ever had, though some of them may be gone."""
+    return f"{words}{project.numbers.get(words, 0) + 1 + beyond:03}"
+
+
+def known_actor(p: Project, name: str) -> str:
+    """The actor that is meant by a name; in a shared workspace it must be one of those there."""
+    if name.lower() == "maintainer" and maintainer_of(p):
+        return maintainer_of(p)
+    if name in p.actors or p.coordination is None:
+        return name
+    meant = [
+        id for id, actor in p.actors.items() if name.lower() in (id.lower(), actor.title.lower())
+    ]
+    if len(meant) == 1:
+        return meant[0]
+    hint = "`passdown actor register NAME` says who is here"
+    raise NotFound("agent", name, p.actors, hint=hint)
+
+
+def check_own(p: Project, agent: str, by: By, asked: str) -> None:
+    """Where a workspace is shared, each writes what is its own, and the maintainer all of it."""
+    if p.coordination is None or by.actor in (agent, None) or is_maintainer(p, by.actor):
+        return
+    raise Rejected(
+        asked, f"it is {agent or 'nobody'}'s to do, or the maintainer's, not {by.actor}'s"
+    )
+
+
 def check_waits(waits: Mapping[str, Iterable[str]]) -> None:
     """Refuse steps that wait on themselves, on each other, on later ones or on none there is."""
     for key, others in waits.items():
@@ -146,6 +184,18 @@ def only_person(p: Project, by: By, what: str) -> str:
         f"only a person {what} here, {who} is not known as one "
         f"(`passdown actor register {command(by.actor or 'NAME')} --role person`)"
     )
+
+
+_AGENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+def check_agent_id(agent: str) -> None:
+    """Refuse an agent that no file can be named after: its snapshots go into one of its own."""
+    if not _AGENT.fullmatch(agent) or ".." in agent:
+        raise Invalid(
+            f"agent {quoted(agent)} cannot have a file of its own; an id is of letters, digits, "
+            "'.', '_' and '-', and begins with a letter or digit"
+        )
 
 
 _DRIVE = re.compile(r"^[A-Za-z]:")

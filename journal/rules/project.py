@@ -5,16 +5,24 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from journal import events as e
-from journal.entities import Project, is_person
+from journal.entities import Project, is_maintainer, is_person, maintainer_of
 from journal.errors import Invalid, Rejected
-from journal.rules.names import check_waits, command, only_person, step_or_current
+from journal.rules.names import (
+    check_agent_id,
+    check_own,
+    check_waits,
+    command,
+    only_person,
+    step_or_current,
+    workspace_path,
+)
 from journal.rules.rule import By, Rules
 
 
-def check_steps(steps: Sequence[e.StepPlan]) -> None:
-    """Refuse steps that no project can have."""
+def check_steps(steps: Sequence[e.StepPlan], *, none: bool = False) -> None:
+    """Refuse steps that no project can have; where agents share a workspace there may be none."""
     keys = [plan.key for plan in steps]
-    if not keys:
+    if not keys and not none:
         raise Invalid("a project needs at least one step; name each of them")
     if len(set(keys)) != len(keys):
         raise Invalid(f"step keys must differ: {', '.join(keys)}; number them anew")
@@ -22,7 +30,10 @@ def check_steps(steps: Sequence[e.StepPlan]) -> None:
 
 
 def _project_opened(p: Project, x: e.ProjectOpened, by: By) -> list[e.Event]:
-    check_steps(x.steps)
+    check_steps(x.steps, none=x.coordination is not None)
+    if x.coordination is not None:
+        check_agent_id(x.coordination.maintainer)
+        workspace_path(x.coordination.workspace)
     if not p.version:
         return [x]
     if p.opening and replace(p.opening, branch="") == replace(x, branch=""):
@@ -110,12 +121,27 @@ def _gate_passed(p: Project, x: e.GatePassed, by: By) -> list[e.Event]:
 
 def _actor_registered(p: Project, x: e.ActorRegistered, by: By) -> list[e.Event]:
     known = p.actors.get(x.actor)
+    if p.coordination is not None:
+        check_agent_id(x.actor)
+        high = x.role in ("person", "maintainer") or (known is not None and known.role != x.role)
+        if high and by.actor is not None and not is_maintainer(p, by.actor):
+            raise Rejected(
+                f"register {x.actor} as {x.role}", f"that is {maintainer_of(p)}'s to do here"
+            )
     same = known and (known.role, known.title) == (x.role, x.title or known.title)
     return [] if same else [x]
 
 
 def _actor_status_changed(p: Project, x: e.ActorStatusChanged, by: By) -> list[e.Event]:
     known = p.actors.get(x.actor)
+    asked = f"say that {x.actor} is {x.status}"
+    check_own(p, x.actor, by, asked)
+    if p.coordination is not None and by.actor not in (x.actor, None) and not x.note:
+        raise Invalid(f"why {asked}? whoever says it of somebody else gives a --note")
+    of_maintainer = x.status in ("available", "away", "observing")
+    if of_maintainer != is_maintainer(p, x.actor) and (of_maintainer or p.coordination):
+        fit = "available, away or observing" if is_maintainer(p, x.actor) else "idle, active, …"
+        raise Invalid(f"{x.actor} cannot be {x.status}; it can be {fit}")
     return [] if known and (known.status, known.note) == (x.status, x.note) else [x]
 
 

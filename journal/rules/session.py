@@ -76,8 +76,33 @@ def _session_started(p: Project, x: e.SessionStarted, by: By) -> list[e.Event]:
         continues = superseded.id if superseded else _abandoned(p, agent)
     started = replace(x, name=name, agent=agent, continues=continues, session=id)
     if superseded is None:
-        return [started]
-    return [e.SessionEnded(superseded.id, handoff_reason=f"superseded by {id}"), started]
+        return [started, *_waiting(p, by)]
+    ended = e.SessionEnded(superseded.id, handoff_reason=f"superseded by {id}")
+    return [*_closing(p, superseded, ended, by), started]
+
+
+def _closing(p: Project, session: Session, ended: e.Event, by: By) -> list[e.Event]:
+    """The end of a session, with what its agent gives back and what has waited too long by then."""
+    if p.coordination is None:
+        return [ended, *_waiting(p, by, session.id)]
+    held = [x for x in p.leases.values() if x.agent == session.agent and x.files]
+    released = [
+        e.LeaseReleased(lease.token, reason=f"{session.id} ended")
+        for lease in held
+        if lease.status == "held"
+    ]
+    asked = [turn for turn in p.turns.values() if turn.agent == session.agent]
+    withdrawn = [e.TurnWithdrawn(turn.id, f"{session.id} ended") for turn in asked]
+    return [*released, *withdrawn, ended, *_waiting(p, by, session.id)]
+
+
+def _waiting(p: Project, by: By, ending: str = "") -> list[e.Event]:
+    """The escalation of mail that has waited too long."""
+    if not p.messages:
+        return []
+    from journal.rules.escalating import escalations
+
+    return escalations(p, by, ending)
 
 
 def _open_of(p: Project, agent: str) -> Session | None:
@@ -131,14 +156,16 @@ def _session_noted(p: Project, x: e.SessionNoted, by: By) -> list[e.Event]:
 
 
 def _session_ended(p: Project, x: e.SessionEnded, by: By) -> list[e.Event]:
-    return [replace(x, session=_active(p, x.session, by, "end").id)]
+    session = _active(p, x.session, by, "end")
+    return _closing(p, session, replace(x, session=session.id), by)
 
 
 def _session_crashed(p: Project, x: e.SessionCrashed, by: By) -> list[e.Event]:
     session = find_session(p, x.session, by)
     if session.status == "crashed" and x.reason in ("", session.reason):
         return []
-    return [replace(x, session=_active(p, x.session, by, "mark as crashed").id)]
+    session = _active(p, x.session, by, "mark as crashed")
+    return _closing(p, session, replace(x, session=session.id), by)
 
 
 def _brief_shown(p: Project, x: e.BriefShown, by: By) -> list[e.Event]:

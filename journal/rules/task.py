@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from journal import events as e
-from journal.entities import Project, Task, task_status
+from journal.entities import Project, Task, is_maintainer, task_status
 from journal.errors import Invalid, Rejected
 from journal.rules.names import (
+    check_own,
     command,
     find,
     find_blocker,
@@ -77,6 +78,10 @@ def _task_taken(p: Project, x: e.TaskClaimed | e.TaskStarted, by: By) -> list[e.
     status = task_status(p, task)
     if status == reached and mine:
         return []
+    check_own(p, x.agent or by.actor or "", by, f"{verb} task {task.id}")
+    if verb == "claim" and status in ("claimed", "in_progress") and _overrides(p, by):
+        reset = e.TaskReset(task.id, f"given to {x.agent or by.actor} by {by.actor}")
+        return [reset, replace(x, task=task.id)]
     free = status == "open" or (status == "claimed" and verb == "start" and mine)
     if not free:
         raise _refuse_task(p, task, verb)
@@ -86,10 +91,16 @@ def _task_taken(p: Project, x: e.TaskClaimed | e.TaskStarted, by: By) -> list[e.
     return [replace(x, task=task.id)]
 
 
+def _overrides(p: Project, by: By) -> bool:
+    """Whether it is the maintainer of a shared workspace, who may give a task to another."""
+    return p.coordination is not None and is_maintainer(p, by.actor)
+
+
 def _task_completed(p: Project, x: e.TaskCompleted, by: By) -> list[e.Event]:
     task = find_task(p, x.task)
     if task_status(p, task) not in ("claimed", "in_progress"):
         raise _refuse_task(p, task, "complete")
+    check_own(p, task.agent, by, f"complete task {task.id}")
     return [replace(x, task=task.id)]
 
 
@@ -119,6 +130,8 @@ def _task_reset(p: Project, x: e.TaskReset, by: By) -> list[e.Event]:
     task = find_task(p, x.task)
     if task.status == "done":
         raise _refuse_task(p, task, "reset")
+    if task.status != "open":
+        check_own(p, task.agent, by, f"reset task {task.id}")
     return [] if task.status == "open" else [replace(x, task=task.id)]
 
 

@@ -20,6 +20,8 @@ _FOLDS: OnDemand[Fold] = OnDemand("journal.state", "FOLDS")
 def evolve(project: Project, record: Record) -> Project:
     """The project after one more record; the container given is changed and returned."""
     event = decode(record.type, record.data)
+    if event.coordinates:
+        project.revision += 1  # first, for whatever it makes is of the new revision
     _FOLDS[type(event)](project, event, record)
     project.version = record.version
     project.hash = record.hash

@@ -17,6 +17,10 @@ def _project_opened(p: Project, x: e.ProjectOpened, r: Record) -> None:
     p.policy = x.policy
     p.branch = x.branch
     p.execution = x.execution
+    p.coordination = x.coordination
+    if x.coordination is not None:
+        maintainer = x.coordination.maintainer
+        p.actors[maintainer] = Actor(maintainer, "maintainer", status="available")
     p.opened = r.time
     for plan in x.steps:
         plan_step(p, plan)

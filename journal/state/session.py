@@ -1,5 +1,7 @@
 """What the fold makes of events: sessions and what they leave behind."""
 
+from typing import Literal
+
 from msgspec.structs import replace
 
 from journal import events as e
@@ -35,6 +37,13 @@ def _tokens_used(p: Project, x: e.TokensUsed, r: Record) -> None:
         _sum(p.tokens_by_step, x.step, x)
 
 
+def _is_now(p: Project, agent: str, status: Literal["idle", "active", "offline"]) -> None:
+    """In a shared workspace everybody sees what an agent's session makes of it."""
+    actor = p.actors.get(agent)
+    if p.coordination is not None and actor is not None and actor.role == "agent":
+        p.actors[agent] = replace(actor, status=status)
+
+
 def _session_started(p: Project, x: e.SessionStarted, r: Record) -> None:
     p.sessions[x.session] = Session(
         x.session,
@@ -49,6 +58,7 @@ def _session_started(p: Project, x: e.SessionStarted, r: Record) -> None:
     for name in (x.session, x.name, x.host):
         if name:
             p.session_names[name] = x.session
+    _is_now(p, p.sessions[x.session].agent, "active")
     _fired(p, x.hook, r)
 
 
@@ -57,6 +67,7 @@ def _session_resumed(p: Project, x: e.SessionResumed, r: Record) -> None:
         p.sessions[x.session] = replace(
             session, status="active", ended=None, heartbeat=r.time, progress=r.at
         )
+        _is_now(p, session.agent, "active")
     _fired(p, x.hook, r)
 
 
@@ -86,12 +97,14 @@ def _session_ended(p: Project, x: e.SessionEnded, r: Record) -> None:
             context_usage=session.context_usage if x.context_usage is None else x.context_usage,
             handoff_reason=x.handoff_reason or session.handoff_reason,
         )
+        _is_now(p, session.agent, "idle")
     _fired(p, x.hook, r)
 
 
 def _session_crashed(p: Project, x: e.SessionCrashed, r: Record) -> None:
     if session := p.sessions.get(x.session):
         p.sessions[x.session] = replace(session, status="crashed", ended=r.time, reason=x.reason)
+        _is_now(p, session.agent, "offline")
 
 
 def _brief_shown(p: Project, x: e.BriefShown, r: Record) -> None:

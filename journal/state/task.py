@@ -35,6 +35,8 @@ def _task_added(p: Project, x: e.TaskAdded, r: Record) -> None:
         x.depends_on,
         x.description,
         created=r.time,
+        created_by=r.actor or "",
+        created_revision=p.revision,
     )
 
 
@@ -52,6 +54,7 @@ def _assign(p: Project, task: str, status: TaskStatus, agent: str, r: Record) ->
             session=session_of(p, r),
             assigned=r.time,
             interrupted=None,
+            taken_revision=p.revision if known.taken_revision is None else known.taken_revision,
         )
 
 
@@ -65,7 +68,9 @@ def _task_started(p: Project, x: e.TaskStarted, r: Record) -> None:
 
 def _task_completed(p: Project, x: e.TaskCompleted, r: Record) -> None:
     if task := p.tasks.get(x.task):
-        p.tasks[x.task] = replace(task, status="done", completed=r.time, note=x.note)
+        p.tasks[x.task] = replace(
+            task, status="done", completed=r.time, note=x.note, done_revision=p.revision
+        )
 
 
 def _task_blocked(p: Project, x: e.TaskBlocked, r: Record) -> None:
@@ -89,6 +94,8 @@ def _task_reset(p: Project, x: e.TaskReset, r: Record) -> None:
             session=None,
             assigned=None,
             completed=None,
+            taken_revision=None,
+            done_revision=None,
             interrupted=r.time if task.status == "in_progress" else task.interrupted,
         )
 
