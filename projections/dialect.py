@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Literal, Protocol
+from importlib import import_module
+from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -29,18 +30,23 @@ class Adopt(Protocol):
 
 
 def _is_plain(project: Project) -> bool:
-    return project.execution is None
+    return project.execution is None and project.coordination is None
 
 
 def _is_orchestrated(project: Project) -> bool:
     return project.execution is not None
 
 
+def _is_shared(project: Project) -> bool:
+    return project.coordination is not None
+
+
 class Dialect(Struct, frozen=True):
     """A file format: where its file is, how it is rendered, and how one is recognised."""
 
     name: str
-    #: Relative to the workspace; `{project}` stands for the slug.
+    #: Relative to the workspace; `{project}` stands for the slug, `{workspace}` for the folder that
+    #: agents share.
     path: str
     render: Callable[[Project], bytes]
     #: Whether bytes are a file of this dialect at all; it answers for any bytes and never raises.
@@ -83,10 +89,43 @@ class Tree(Struct, frozen=True):
         return page.render(project) if page else b""
 
 
-# -- active-session.md: loaded for orchestrations alone ---------------------------------------
+# -- dialects that only some projects have, loaded where one does ------------------------------
 
-#: Its renderer's number, which a test holds against what it writes.
-_ACTIVE_SESSION = 1
+
+class _Lazy(Struct, frozen=True):
+    """The module of a dialect, which is imported when it is first asked for something."""
+
+    module: str
+
+    def _loaded(self) -> Any:
+        return import_module(self.module)
+
+    def render(self, project: Project) -> bytes:
+        content: bytes = self._loaded().render(project)
+        return content
+
+    def intact(self, content: bytes) -> bool:
+        found: bool = self._loaded().intact(content)
+        return found
+
+    def adopt_bytes(
+        self,
+        content: bytes,
+        project: Project,
+        path: str,
+        *,
+        base: Project | None = None,
+        removals: bool = False,
+        now: int,
+        by: Request,
+    ) -> list[Request]:
+        requests: list[Request] = self._loaded().adopt_bytes(
+            content, project, path, base=base, removals=removals, now=now, by=by
+        )
+        return requests
+
+
+_ACTIVE_SESSION = _Lazy("projections.active_session")
 
 
 def _active_session(project: Project, form: Literal["yaml", "json"]) -> bytes:
@@ -101,26 +140,17 @@ def _as_adopted(project: Project) -> bytes:
     return _active_session(project, "json" if home and home.format == "json" else "yaml")
 
 
-def _is_active_session(content: bytes) -> bool:
-    from projections import active_session
-
-    return active_session.intact(content)
-
-
-def _adopt_active_session(
-    content: bytes,
-    project: Project,
-    path: str,
-    *,
-    base: Project | None = None,
-    removals: bool = False,
-    now: int,
-    by: Request,
-) -> list[Request]:
-    from projections import active_session
-
-    return active_session.adopt_bytes(
-        content, project, path, base=base, removals=removals, now=now, by=by
+def _shared(name: str, file: str, module: str, renderer: int) -> Dialect:
+    """A file of a workspace that several agents share."""
+    lazy = _Lazy(f"projections.{module}")
+    return Dialect(
+        name,
+        f"{{workspace}}/{file}",
+        lazy.render,
+        lazy.intact,
+        renderer,
+        lazy.adopt_bytes,
+        _is_shared,
     )
 
 
@@ -154,9 +184,9 @@ DIALECTS: dict[str, Dialect] = {
             "active-session",
             ".gemini/state/active-session.md",
             _as_adopted,
-            _is_active_session,
-            _ACTIVE_SESSION,
-            _adopt_active_session,
+            _ACTIVE_SESSION.intact,
+            1,  # a test holds it against what is written
+            _ACTIVE_SESSION.adopt_bytes,
             _is_orchestrated,
             {
                 "yaml": partial(_active_session, form="yaml"),

@@ -164,12 +164,18 @@ def _target(settings: _Settings, dialect: Dialect, project: Project) -> Target:
         dialect = dialect.written_as(chosen.front_matter)
     origin = "" if chosen.path else homes.origin(project, dialect)
     template = chosen.path or dialect.path
+    template = template.replace("{workspace}", workspace(project))
     path, shared = (origin, True) if origin else _place(template, project.slug, dialect.name)
     moved = homes.archived(project) if dialect.moves and project.archived is not None else None
     if moved is None:
         return Target(dialect, path, shared, adopts)
     place = _allowed(moved.archived, dialect.name)
     return Target(dialect, place, shared, adopts, opened=moved.active)
+
+
+def workspace(project: Project) -> str:
+    """The folder that the agents of a project share."""
+    return project.coordination.workspace.rstrip("/") if project.coordination else "."
 
 
 def archiving(root: Path) -> Archive:

@@ -23,6 +23,8 @@ def _snapshot_taken(p: Project, x: e.SnapshotTaken, by: By) -> list[e.Event]:
     if session.status != "active":
         raise Rejected(asked, f"it has {session.status}", [command("session", "start")])
     own = [each for each in p.snapshots.values() if each.agent == agent]
+    if own and (own[-1].session, own[-1].body) == (session.id, x.body):
+        return []
     sequence = max((each.sequence for each in own), default=0) + 1
     sessions = [each.id for each in p.sessions.values() if each.agent == agent]
     today = day(by.now).replace("-", "")
