@@ -11,7 +11,7 @@ from projections import prose
 TEXTS = st.text(
     st.one_of(
         st.sampled_from("\n\n #>|`~-=*_[]()<!&;:\\u{}\t\r0123x."),
-        st.characters(exclude_categories=("Cs",)),
+        st.characters(exclude_categories=["Cs"]),
     ),
     max_size=60,
 )
