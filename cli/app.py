@@ -25,14 +25,20 @@ from journal.errors import (
 #: Which module has which commands, in the order of the help. Only that of the command is imported:
 #: with all of them a command takes a sixth longer.
 MODULES = {
-    "projects": ("init", "projects", "actor"),
+    "projects": ("init", "projects"),
+    "actor": ("actor",),
     "orchestration": ("execution",),
     "step": ("step", "transition", "gate"),
     "lease": ("lease",),
     "task": ("plan", "task", "blocker"),
-    "decision": ("decide", "question"),
+    "decision": ("decide",),
+    "question": ("question",),
     "finding": ("finding", "review", "error"),
     "session": ("session", "files", "next", "note"),
+    "mail": ("mail",),
+    "commitment": ("commitment",),
+    "coordination": ("turn", "signal", "phase", "escalation"),
+    "worklog": ("worklog",),
     "supervise": ("supervise",),
     "tokens": ("tokens",),
     "plans": ("document",),

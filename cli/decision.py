@@ -1,23 +1,17 @@
-"""Decisions, and the questions that wait for one."""
+"""Decisions."""
 
 from typing import Annotated
 
 import typer
 
 from cli import options
-from cli.group import group
 from cli.recording import recording
 from journal import events as e
 from journal.errors import Invalid
 
-questions = group("Open, defer and resolve questions.")
-
-Question = Annotated[str, typer.Argument(help="The question's id, such as OQ-001, or 1.")]
-
 
 def register(app: typer.Typer) -> None:
     """Add these commands to the app."""
-    app.add_typer(questions, name="question")
     recording(app, "decide")(decide)
 
 
@@ -59,34 +53,3 @@ def decide(
         kind,
         step,
     )
-
-
-@recording(questions, "open")
-def open_question(
-    text: Annotated[str, typer.Argument(help="What has to be answered.")],
-    source: Annotated[str, typer.Option("--source", help="Where it came up.")] = "",
-    step: Annotated[str, typer.Option("--step", help="The step it belongs to.")] = "",
-) -> e.Event:
-    """Record that something has to be answered.
-
-    Example: passdown question open "Which regions must it run in?" --source review
-    """
-    return e.QuestionOpened(text, source, step)
-
-
-@recording(questions, "defer")
-def defer_question(question: Question, reason: options.Reason = "") -> e.Event:
-    """Record that the answer can wait.
-
-    Example: passdown question defer OQ-001 --reason "not before the pilot"
-    """
-    return e.QuestionDeferred(question, reason)
-
-
-@recording(questions, "resolve")
-def resolve_question(question: Question, resolution: options.Resolution = "") -> e.Event:
-    """Record the answer to a question.
-
-    Example: passdown question resolve OQ-001 --resolution "two regions of the EU"
-    """
-    return e.QuestionResolved(question, resolution)

@@ -8,7 +8,7 @@ from journal import events as e
 from projections.values import as_text
 
 _WORDS: dict[type[e.Event], Callable[[Any], str]] = {
-    e.ProjectOpened: lambda x: f"project opened: {x.title} ({x.workflow}, {len(x.steps)} steps)",
+    e.ProjectOpened: lambda x: f"project opened: {x.title} ({x.workflow}, {_opened(x)})",
     e.ProjectAdopted: lambda x: f"adopted {x.source}{_because(x.note)}",
     e.LeftoversKept: lambda x: f"kept {len(x.leftovers) + len(x.originals)} values of a file",
     e.ProjectArchived: lambda x: f"project archived{_because(x.reason)}",
@@ -95,9 +95,7 @@ _WORDS: dict[type[e.Event], Callable[[Any], str]] = {
     e.SnapshotTaken: lambda x: f"snapshot {x.token} taken{_by(x.agent)} ({x.close_reason})",
     e.WorklogEntryLogged: lambda x: f"{x.entry} logged{_by(x.agent)}: {x.title}",
     e.WorklogEntryCompleted: lambda x: f"{x.entry} completed{_because(x.note)}",
-    e.WorklogCompacted: lambda x: (
-        f"worklog compacted: {len(x.entries)} entries{_by(x.approved_by)}"
-    ),
+    e.WorklogCompacted: lambda x: f"worklog compacted{_by(x.approved_by)}: {', '.join(x.entries)}",
     e.DriftReverted: lambda x: f"{x.path} put back to what the journal says",
 }
 
@@ -124,6 +122,11 @@ def colour(event: e.Event) -> str:
     if event.bookkeeping:
         return "dim"
     return next((name for name, kinds in _COLOURS.items() if isinstance(event, kinds)), "")
+
+
+def _opened(x: e.ProjectOpened) -> str:
+    shared = f", maintained by {x.coordination.maintainer}" if x.coordination else ""
+    return f"{len(x.steps)} steps{shared}"
 
 
 def _by(agent: str) -> str:

@@ -30,15 +30,15 @@ def project_data(project: Project) -> dict[str, object]:
         "archived": None if project.archived is None else iso(project.archived),
         "aborted": None if project.aborted is None else iso(project.aborted),
         "moves": _each(project.moves),
-        "execution": None if project.execution is None else _data(project.execution),
+        "execution": None if project.execution is None else entity_data(project.execution),
         "batch": project.batch,
         "current_step": project.current,
-        "policy": _data(project.policy),
+        "policy": entity_data(project.policy),
         "actors": _all(project.actors),
         "steps": _all(project.steps),
         "plans": _all(project.plans),
         "tasks": {
-            id: {**_data(task), "status": task_status(project, task)}
+            id: {**entity_data(task), "status": task_status(project, task)}
             for id, task in project.tasks.items()
         },
         "decisions": _all(project.decisions),
@@ -57,7 +57,18 @@ def project_data(project: Project) -> dict[str, object]:
         "outputs": _each(project.outputs),
         "gates": _each(project.gates),
         "leases": _all(project.leases),
-        "adopted": None if project.adopted is None else _data(project.adopted),
+        "coordination": None if project.coordination is None else entity_data(project.coordination),
+        "revision": project.revision,
+        "phase": project.phase,
+        "phase_step": project.phase_step,
+        "turns": _all(project.turns),
+        "signals": _all(project.signals),
+        "escalations": _all(project.escalations),
+        "messages": _all(project.messages),
+        "commitments": _all(project.commitments),
+        "snapshots": _all(project.snapshots),
+        "worklog": _all(project.worklog),
+        "adopted": None if project.adopted is None else entity_data(project.adopted),
         "homes": _all(project.homes),
         "originals": _each(project.originals),
     }
@@ -80,14 +91,14 @@ def record_data(record: Record) -> RecordAnswer:
 
 
 def _all(things: Mapping[str, Struct]) -> dict[str, object]:
-    return {id: _data(thing) for id, thing in things.items()}
+    return {id: entity_data(thing) for id, thing in things.items()}
 
 
 def _each(things: Iterable[Struct]) -> list[object]:
-    return [_data(thing) for thing in things]
+    return [entity_data(thing) for thing in things]
 
 
-def _data(thing: Struct) -> dict[str, object]:
+def entity_data(thing: Struct) -> dict[str, object]:
     """Every field of an entity, also those at their default."""
     times = _times(type(thing))
     return {name: _value(getattr(thing, name), name in times) for name in thing.__struct_fields__}
@@ -97,7 +108,7 @@ def _value(value: Any, is_time: bool) -> object:
     if is_time and value is not None:
         return iso(value)
     if isinstance(value, Struct):
-        return _data(value)
+        return entity_data(value)
     if isinstance(value, tuple):
         return [_value(item, False) for item in value]
     return value

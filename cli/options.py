@@ -64,6 +64,9 @@ Tasks: TypeAlias = Annotated[
     list[str] | None, typer.Option("--task", help="The id of a task that it concerns; repeatable.")
 ]
 Kind: TypeAlias = Annotated[ErrorKind, typer.Option("--kind", help="What sort of failure.")]
+Due: TypeAlias = Annotated[
+    str, typer.Option("--due", help='By when: a time (ISO 8601), "next session" or "none".')
+]
 Since: TypeAlias = Annotated[
     str, typer.Option("--since", help="Not before this time; ISO 8601, or 90m, 2h, 3d ago.")
 ]

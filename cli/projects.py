@@ -1,4 +1,4 @@
-"""Projects and who acts in them: open one, list them, register an actor."""
+"""Projects: open one, list them."""
 
 import shlex
 import subprocess
@@ -9,30 +9,35 @@ import typer
 from cli import options, output
 from cli.answers import ProjectAnswer, Recorded, answers
 from cli.documents import document_recorded
-from cli.group import group
 from cli.orchestration import Complexity, Mode, executed, of_phases, session_id, topic_of
 from cli.progress import progress
-from cli.recording import Asked, append, append_alone, finish, opened, recording
+from cli.recording import Asked, append, append_alone, finish, opened
 from cli.screen import Cell, bar, table
+from cli.sharing import (
+    SHARED,
+    Agents,
+    Folder,
+    HandedOver,
+    LeaseRevisions,
+    Maintainer,
+    coordination,
+)
 from journal import Journal, Project, Request
 from journal import workspace as places
 from journal.clock import iso, now
 from journal.errors import Invalid, Rejected
-from journal.events import ActorRegistered, DecisionMade, Event, ProjectOpened, Role
+from journal.events import ActorRegistered, Coordination, DecisionMade, Event, ProjectOpened
 from journal.handle import Handle
 from journal.request import rehearse
 from journal.workflows import Workflow, generic, load
 from projections.archive import check_new, vacant_place
 from projections.position import is_done, keyed
 
-actors = group("Say who acts here, and as what.")
-
 
 def register(app: typer.Typer) -> None:
     """Add these commands to the app."""
     app.command("init")(init)
     app.command("projects")(projects)
-    app.add_typer(actors, name="actor")
 
 
 @answers(Recorded)
@@ -60,6 +65,11 @@ def init(
     ] = "",
     mode: Mode = None,
     complexity: Complexity = "",
+    maintainer: Maintainer = None,
+    folder: Folder = None,
+    agent: Agents = None,
+    handoff: HandedOver = None,
+    lease_revisions: LeaseRevisions = None,
     native: Annotated[str, typer.Option("--native", help="Its id in another system.")] = "",
     branch: Annotated[str, typer.Option("--branch", help="Its branch; git's if not given.")] = "",
     iac_tool: Annotated[str, typer.Option("--iac-tool", help="Bicep or Terraform.")] = "",
@@ -74,16 +84,22 @@ def init(
     With --phases, or with a workflow file that has an [execution] table, it is an orchestration:
     its phases are all pending, and its name is its session id, today's date in front of its topic.
 
+    With --maintainer it is a workspace that agents share, who leave each other mail, turns and a
+    worklog: `passdown init tools --maintainer ada --agent coder --agent reviewer`. It needs no
+    steps, and whoever opens it acts as its maintainer where no --actor is given.
+
     Example: passdown init my-app --workflow apex --iac-tool Bicep
     """
-    flow = _flow(workflow, step or [], phases)
+    shared = coordination(maintainer, folder, agent, handoff, lease_revisions)
+    flow = _flow(workflow, step or [], phases, shared)
     execution = executed(flow, mode, complexity)
     if execution is not None:
         project = session_id(project, now())
         if native not in ("", project):
             raise Invalid(f"an orchestration goes by its session id, {project}; leave out --native")
         native, title = project, title or topic_of(project)
-    asked = Asked(project, actor, session, key, no_sync=no_sync, as_json=as_json)
+    by = actor or (shared.maintainer if shared else "")
+    asked = Asked(project, by, session, key, no_sync=no_sync, as_json=as_json)
     opening = ProjectOpened(
         title or project,
         flow.name,
@@ -92,8 +108,9 @@ def init(
         native,
         branch or _git_branch(),
         execution,
+        shared,
     )
-    proposed: list[Event] = [opening]
+    proposed: list[Event] = [opening, *(ActorRegistered(each, "agent") for each in agent or ())]
     if iac_tool:
         proposed.append(DecisionMade(key="iac_tool", value=iac_tool))
     Journal.check_slug(project)
@@ -136,8 +153,24 @@ def _check_new(asked: Asked, handle: Handle) -> None:
         )
 
 
-def _flow(workflow: str, steps: list[str], named: str | None) -> Workflow:
-    """The workflow that is asked for."""
+def _flow(
+    workflow: str, steps: list[str], named: str | None, shared: Coordination | None
+) -> Workflow:
+    """The workflow that is asked for, and that goes together with the rest."""
+    if shared is not None and not (workflow or steps or named is not None):
+        return SHARED
+    flow = _named(workflow, steps, named)
+    if shared is not None and flow.execution is not None:
+        option = "--workflow" if named is None else "--phases"
+        raise Invalid(
+            "a workspace that agents share is no orchestration; leave out --maintainer, or "
+            f"{option} and name its steps with --step"
+        )
+    return flow
+
+
+def _named(workflow: str, steps: list[str], named: str | None) -> Workflow:
+    """The workflow of that name, of these steps, or of these phases."""
     if named is not None and (workflow or steps):
         other = "--workflow" if workflow else "--step"
         raise Invalid(f"--phases names all the steps of an orchestration; leave out {other}")
@@ -219,6 +252,12 @@ def _answer(state: Project) -> ProjectAnswer:
     )
 
 
+def _progress(each: ProjectAnswer) -> str:
+    """How far it is, where it has steps to count."""
+    done = f"{bar(each.steps_done, each.steps)} {each.steps_done}/{each.steps}"
+    return done if each.steps else ""
+
+
 def _row(each: ProjectAnswer) -> list[Cell]:
     ended = f"archived, {each.archived_at}" if each.archived else f"aborted, {each.updated}"
     over = each.archived or each.aborted
@@ -226,20 +265,7 @@ def _row(each: ProjectAnswer) -> list[Cell]:
         Cell(each.project, "dim" if over else "bold"),
         Cell(f"v{each.version}", "dim"),
         Cell(each.workflow),
-        Cell(f"{bar(each.steps_done, each.steps)} {each.steps_done}/{each.steps}", "cyan"),
+        Cell(_progress(each), "cyan"),
         Cell(ended if over else each.updated, "dim"),
         Cell(each.title if each.title != each.project else ""),
     ]
-
-
-@recording(actors, "register")
-def register_actor(
-    who: Annotated[str, typer.Argument(metavar="ACTOR", help="Who it is.")],
-    role: Annotated[Role, typer.Option("--role", help="As what it acts.")] = "agent",
-    title: Annotated[str, typer.Option("--title", help="What people call it.")] = "",
-) -> Event:
-    """Say who somebody is; an actor that was never registered is an agent.
-
-    Example: passdown actor register ada --role person
-    """
-    return ActorRegistered(who, role, title)

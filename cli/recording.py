@@ -31,8 +31,9 @@ from journal.workspace import Workspace
 from projections.dialect import TREES
 from projections.files import FileState, sync
 
-#: What a command proposes, or how it finds that out on the state of now.
-Proposed: TypeAlias = Event | Sequence[Event] | Callable[[Project], Sequence[Event]]
+#: How a command finds out what it proposes, on the state of now and the time that it is.
+Propose: TypeAlias = Callable[[Project, int], Sequence[Event]]
+Proposed: TypeAlias = Event | Sequence[Event] | Propose
 Proposal = TypeVar("Proposal", bound=Callable[..., Proposed])
 Then: TypeAlias = Callable[[Project], bytes]
 
@@ -127,13 +128,13 @@ def record(asked: Asked, *events: Event, then: Then | None = None) -> None:
         append(asked, workspace, chosen(journal, asked.project), _requests(asked, events), then)
 
 
-def record_decided(asked: Asked, propose: Callable[[Project], Sequence[Event]]) -> None:
+def record_decided(asked: Asked, propose: Propose) -> None:
     """Append the events that a command proposes once it knows the state, and report."""
     with opened() as (workspace, journal):
         handle = chosen(journal, asked.project)
 
         def requests(state: Project, now: int) -> list[Request]:
-            proposed = _requests(asked, propose(state))
+            proposed = _requests(asked, propose(state, now))
             check_links(workspace, proposed)
             return proposed
 

@@ -14,7 +14,7 @@ from cli.screen import Cell, bar, columns, fit, paint, table, wrap
 from journal import Handle, Project
 from journal.blocking import is_escalated, paused_steps
 from journal.clock import iso
-from journal.entities import Error, Step, waits_on
+from journal.entities import Error, Lease, Step, is_stale, waits_on
 from journal.events import Execution
 from journal.state import active_blockers, lease_until, step_agent, task_status
 from journal.workspace import Workspace
@@ -23,7 +23,7 @@ from projections.files import inspect
 from projections.places import altered
 from projections.position import chosen as chosen_value
 from projections.position import is_done, keyed, next_action, outlook
-from projections.protocol import unit
+from projections.protocol import together, unit
 from projections.settings import written
 
 Form = Literal["session-state", "handoff", "state-md", "active-session", "json"]
@@ -102,14 +102,19 @@ def _summary(state: Project) -> Iterable[str]:
     yield fit(f"version {state.version}, updated {iso(state.updated)}{branch}", room)
     if state.execution is not None:
         yield fit(_execution(state), room)
+    if state.coordination is not None:
+        from cli.sharing import standing
+
+        yield fit(standing(state), room)
     if state.aborted is not None:
         yield f"aborted {iso(state.aborted)}"
     if state.archived is not None:
         yield f"archived {iso(state.archived)}"
     if is_escalated(state):
         yield paint("escalated: every phase that remains is blocked, a person has to decide", "red")
-    yield ""
-    yield from _steps(state)
+    if state.steps:
+        yield ""
+        yield from _steps(state)
     yield from _tasks(state)
     open_findings = [(id, title) for title, id in state.open_findings.items()]
     yield from _section("Open findings", open_findings)
@@ -131,9 +136,21 @@ def _summary(state: Project) -> Iterable[str]:
     ]
     yield from _section("Active sessions", sessions)
     yield from _section("Leases", _leases(state))
+    if state.coordination is not None:
+        from cli.sharing import sections
+
+        for title, items in sections(state):
+            yield from _section(title, items)
     yield ""
-    following = next_action(state) or outlook(state, unit(state).capitalize())
+    following = next_action(state) or _outlook(state)
     yield from wrap(f"Next: {following}", _LINES)
+
+
+def _outlook(state: Project) -> str:
+    """What comes next, where nobody has said it."""
+    if state.coordination is not None and not state.steps:
+        return together(state).say
+    return outlook(state, unit(state).capitalize())
 
 
 def _execution(state: Project) -> str:
@@ -158,10 +175,9 @@ def _steps(state: Project) -> Iterable[str]:
         agent = Cell(", ".join(filter(None, (step_agent(state, step), *step.team))), "dim")
         rows.append([sign, Cell(step.key), Cell(step.name), status, agent, Cell(sub)])
     yield from table(rows, right=(1,), indent=2)
-    if state.steps:
-        done = sum(map(is_done, state.steps.values()))
-        yield ""
-        yield f"  {bar(done, len(state.steps), 20)}  {done} of {len(state.steps)} {unit(state)}s"
+    done = sum(map(is_done, state.steps.values()))
+    yield ""
+    yield f"  {bar(done, len(state.steps), 20)}  {done} of {len(state.steps)} {unit(state)}s"
 
 
 def _remarks(state: Project, step: Step, is_paused: bool) -> Iterator[str]:
@@ -197,16 +213,23 @@ def _logged(state: Project) -> list[tuple[str, str]]:
 
 
 def _leases(state: Project) -> list[tuple[str, str]]:
-    """Who holds which step; whether a lease is stale is for the reader's clock to say."""
+    """Who holds what; whether a lease on a step is stale is for the reader's clock to say."""
     held = [lease for lease in state.leases.values() if lease.status == "held"]
     return [
         (
-            f"step {lease.step}",
-            f"{lease.agent or 'unnamed'}, since {iso(lease.acquired)}, "
-            f"until {iso(lease_until(lease))} if not renewed",
+            ", ".join(lease.files) or f"step {lease.step}",
+            f"{lease.agent or 'unnamed'}, since {iso(lease.acquired)}, {_lasting(state, lease)}",
         )
         for lease in held
     ]
+
+
+def _lasting(state: Project, lease: Lease) -> str:
+    """How long a lease lasts."""
+    if not lease.files:
+        return f"until {iso(lease_until(lease))} if not renewed"
+    stale = ", stale" if is_stale(state, lease) else ""
+    return f"for {lease.revisions} revisions after {lease.revision}{stale}"
 
 
 def _section(title: str, items: list[tuple[str, str]]) -> Iterable[str]:

@@ -197,7 +197,7 @@ def adjust(
     ] = None,
     reason: options.Reason = "",
     approved_by: ApprovedBy = "",
-) -> Callable[[Project], Sequence[e.Event]]:
+) -> Callable[[Project, int], Sequence[e.Event]]:
     """Change what was planned for a step that is not done; one that has failed is tried again.
 
     Example: passdown step adjust 2 --agent senior-coder --reason "it is harder than planned"
@@ -211,7 +211,7 @@ def adjust(
         )
     again = e.StepRestarted(step, "retry", reason, approved_by)
 
-    def propose(state: Project) -> list[e.Event]:
+    def propose(state: Project, now: int) -> list[e.Event]:
         known = state.steps.get(step) or state.steps.get(step.replace(".", "_"))
         return [adjusted, again] if known and known.status == "failed" else [adjusted]
 

@@ -15,7 +15,7 @@ from cli import answers, exits
 from cli.app import build
 from cli.document import project_data
 from cli.recording import Asked
-from journal import entities
+from journal import entities, peers
 from journal.clock import Moment
 from journal.entities import Project
 from journal.events import VOCABULARY, event
@@ -140,10 +140,11 @@ def _project() -> Iterator[str]:
     hints["tokens"] = dict[str, sums]  # by_agent and by_step
     for key in project_data(Project("x")):
         yield f"| `{key}` | {_type(hints[same.get(key, key)])} |"
-    for name, kind in vars(entities).items():
-        if _is_struct(kind) and kind is not Project and kind.__module__ == entities.__name__:
-            yield from ("", *_struct(kind))
-            assert name == kind.__name__
+    for module in (entities, peers):
+        for name, kind in vars(module).items():
+            if _is_struct(kind) and kind is not Project and kind.__module__ == module.__name__:
+                yield from ("", *_struct(kind))
+                assert name == kind.__name__
 
 
 def _struct(kind: type[msgspec.Struct]) -> Iterator[str]:

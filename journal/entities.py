@@ -244,9 +244,7 @@ class Actor(Struct, frozen=True, omit_defaults=True):
     id: str
     role: e.Role = "agent"
     title: str = ""
-    status: (
-        Literal["idle", "active", "blocked", "offline", "available", "away", "observing"] | None
-    ) = None
+    status: e.ActorStatus | None = None
     note: str = ""
 
 

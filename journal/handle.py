@@ -181,7 +181,7 @@ class Handle(forks.Forkable):
             known = self._store.find(self.slug, id) if id is not None else None
             # The same request again is what was proposed then.
             before = state.copy() if known is None else self._fold(known.version - 1)
-            requests = propose(before, self._clock())
+            requests = propose(before, self._clock() if known is None else known.at)
             check(requests, id)
             return self._attempt(state, requests, id)
 

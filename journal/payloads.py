@@ -1,7 +1,7 @@
 """Payloads of messages and the tokens they go by."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from journal.digest import sha256
 from journal.errors import Invalid, quoted
@@ -26,6 +26,13 @@ def checksum(text: str) -> str:
 def token(day: str, topic: str, sequence: int, text: str) -> str:
     """The token of a revision: `REV-20260208-parser-01-h1a2b3c4d`."""
     return f"REV-{day.replace('-', '')}-{topic}-{sequence:02}-h{checksum(text)}"
+
+
+def sequence(tokens: Iterable[str], topic: str) -> int:
+    """The next number of a topic, after those that it has in the tokens."""
+    form = re.compile(rf"REV-[0-9]{{8}}-{re.escape(topic)}-([0-9]{{1,9}})-h")
+    found = (form.match(token) for token in tokens)
+    return max((int(each[1]) for each in found if each), default=0) + 1
 
 
 def matches(token: str, text: str) -> bool:

@@ -94,6 +94,8 @@ def advise(project: Project, step: Step | None, agent: str = "") -> Advice:
     """What to do at the step, or at the end where there is none left."""
     if is_over(project):
         return _over(project, agent)
+    if step is None and project.coordination is not None and not project.steps:
+        return together(project, agent)
     if step is None:
         done = "Every step is complete or skipped." if project.steps else "No step is planned."
         return Advice("finished", f"{done} Nothing is left to do.", _handoff(project))
@@ -106,6 +108,26 @@ def advise(project: Project, step: Step | None, agent: str = "") -> Advice:
             return _leave(project, step, agent)
         case "failed":
             return _mend(project, step, agent)
+
+
+def together(project: Project, agent: str = "") -> Advice:
+    """How a workspace stands that agents share and that has no steps: it has no end of its own."""
+    at = "No phase was named yet."
+    if project.phase:
+        step = f", step {project.phase_step}" if project.phase_step else ""
+        at = f"The workspace is in phase {project.phase}{step}."
+    waiting = [
+        message
+        for message in project.messages.values()
+        if message.status == "unread" and agent in ("", message.to)
+    ]
+    if not waiting:
+        return Advice("continue", at, command(project, "show"))
+    said = "1 message is" if len(waiting) == 1 else f"{len(waiting)} messages are"
+    to = ("--agent", agent) if _typeable(agent) else ()
+    return Advice(
+        "continue", f"{at} {said} unread.", command(project, "mail", "list", "--unread", *to)
+    )
 
 
 def _over(project: Project, agent: str) -> Advice:

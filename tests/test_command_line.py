@@ -34,6 +34,7 @@ COMMANDS = {
     for path, command in generate.commands()
     if generate.forms(command)
 }
+_POSTED = "mail post x --to reviewer --actor coder"
 #: What must have happened before a command's example makes sense.
 GIVEN = {
     "step checkpoint": ["step start 2"],
@@ -61,6 +62,29 @@ GIVEN = {
     "session resume": ["session start night-shift", "session end night-shift"],
     "session crash": ["session start night-shift"],
     "reopen": ["archive"],
+    "actor list": ["actor register ada --role maintainer"],
+    **{f"mail {verb}": [_POSTED] for verb in ("ack", "action", "close", "list", "show")},
+    "mail block": [_POSTED, "mail ack 1 --reason read --actor reviewer"],
+    "mail resume": [
+        _POSTED,
+        "mail ack 1 --reason read --actor reviewer",
+        "mail block 1 --reason why --actor reviewer",
+    ],
+    "mail defer": [_POSTED, "actor register ada --role maintainer"],
+    **{f"commitment {verb}": ["commitment make x --actor reviewer"] for verb in ("fulfil", "drop")},
+    **{f"turn {verb}": ["turn request x --actor coder"] for verb in ("take", "withdraw")},
+    "turn move": [
+        "turn request x --actor coder",
+        "turn request y --actor reviewer",
+        "actor register ada --role maintainer",
+    ],
+    "phase advance": ["actor register ada --role maintainer"],
+    "escalation answer": ["escalation raise x", "actor register ada --role maintainer"],
+    "worklog complete": ["worklog log x --actor coder"],
+    "worklog compact": [
+        "worklog log x --actor coder --status done",
+        "actor register ada --role maintainer",
+    ],
     "show": [f"next {n}" for n in range(12)],
     "log": ["step start 1"],
     "search": ["finding open 'Key Vault allows public access'"],

@@ -24,6 +24,7 @@ import journal.journal
 from journal import Appended, Handle, Journal, Project, Request, fold
 from journal import events as e
 from journal.audit import audit
+from journal.clock import day
 from journal.errors import Invalid, JournalUnavailable, KeyReused, NotFound, Rejected
 from journal.payload import decode
 from journal.workflows import generic, load
@@ -428,6 +429,23 @@ def test_the_version_at_a_moment(tmp_path: Path) -> None:
         assert [app.version_at(START + n) for n in moments] == [1, 1, 3, 3, 4, 4]
         with pytest.raises(Invalid, match="no records yet"):
             app.version_at(START - 1)
+
+
+def test_the_same_request_is_proposed_at_the_time_of_the_first(tmp_path: Path) -> None:
+    """What a function makes of the day is the same again under the same id, however late it is."""
+    present = START
+    with Journal.create(tmp_path, clock=lambda: present) as log:
+        handle = log.open_project("my-app", generic(PLAN))
+
+        def propose(state: Project, now: int) -> list[Request]:
+            return [Request(e.FindingOpened(f"found on {day(now)}"))]
+
+        first = handle.append_decided(propose, id="k")
+        present += 24 * 3600 * 1_000_000
+        again = handle.append_decided(propose, id="k")
+        other = handle.append_decided(propose)
+    assert (again.records, again.repeated) == (first.records, True)
+    assert other.records[0].data != first.records[0].data
 
 
 @pytest.mark.parametrize("live", [False, True], ids=["closed", "while a writer has it open"])

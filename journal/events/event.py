@@ -11,6 +11,9 @@ Count: TypeAlias = Annotated[int, Meta(ge=0, le=2**53)]
 Json: TypeAlias = bool | int | float | str | list[Any] | dict[str, Any] | None
 
 Role: TypeAlias = Literal["person", "maintainer", "orchestrator", "agent", "observer"]
+ActorStatus: TypeAlias = Literal[
+    "idle", "active", "blocked", "offline", "available", "away", "observing"
+]
 Severity: TypeAlias = Literal["must_fix", "should_fix", "consider"]
 ErrorKind: TypeAlias = Literal["validation", "timeout", "file_conflict", "runtime", "dependency"]
 Priority: TypeAlias = Literal["P0", "P1", "P2"]

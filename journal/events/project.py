@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 from msgspec import Struct
 
 from journal.events.coordination import Coordination
-from journal.events.event import Event, Json, Name, Role, Text
+from journal.events.event import ActorStatus, Event, Json, Name, Role, Text
 from journal.events.step import Policy, StepPlan
 
 
@@ -179,7 +179,7 @@ class ActorStatusChanged(Event, frozen=True):
     type: ClassVar[str] = "actor.status_changed"
     coordinates: ClassVar[bool] = True
     actor: Name
-    status: Literal["idle", "active", "blocked", "offline", "available", "away", "observing"]
+    status: ActorStatus
     note: str = ""
 
 

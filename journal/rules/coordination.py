@@ -48,11 +48,21 @@ def _lost(p: Project, asked: str, lease: Lease | None, step: str) -> Rejected:
     """What became of a lease that is not held, who has its step now, and how to get it."""
     ended = {"released": "it was released", "expired": "it has expired"}
     was = ended[lease.status] if lease else "there is no such lease"
+    if (lease is None and not p.steps) or (lease is not None and lease.files):
+        return _lost_files(p, asked, was, lease.files if lease else ("FILE",))
     holder = held_lease(p, step)
     if holder is not None:
         return Rejected(asked, f"{was}, and {_held(holder)}")
     free = f", and step {step} is free" if step else ""
     return Rejected(asked, f"{was}{free}", [f"lease acquire {step or 'STEP'}"])
+
+
+def _lost_files(p: Project, asked: str, was: str, files: tuple[str, ...]) -> Rejected:
+    """What became of a lease on files that is not held, who has them now, and how to get them."""
+    if held := leases_on(p, files):
+        return Rejected(asked, f"{was}, and {_held_files(p, held[0])}")
+    words = (word for file in files for word in ("--file", file))
+    return Rejected(asked, was, [command("lease", "acquire", *words)])
 
 
 def _held(lease: Lease) -> str:
@@ -148,7 +158,9 @@ def _lease_expired(p: Project, x: e.LeaseExpired, by: By) -> list[e.Event]:
 
 def _files_leased(p: Project, x: e.LeaseAcquired, by: By) -> list[e.Event]:
     """A lease on files: whoever was first holds it, until it has lasted for its revisions."""
-    agent = x.agent or by.actor or ""
+    agent = known_actor(p, x.agent or by.actor or "")
+    if p.coordination is not None and not agent:
+        raise Invalid("who is to hold these files? say so with --actor")
     check_own(p, agent, by, "acquire a lease")
     usual = p.coordination.lease if p.coordination else 2
     x = replace(x, agent=agent, revisions=x.revisions or usual)
@@ -218,7 +230,7 @@ def _turn_moved(p: Project, x: e.TurnMoved, by: By) -> list[e.Event]:
 
 def _signal_sent(p: Project, x: e.SignalSent, by: By) -> list[e.Event]:
     agent = _agent(p, x.agent, by, "send a signal")
-    to = x.to if x.to == "all" else known_actor(p, x.to)
+    to = known_actor(p, x.to) if x.to not in ("", "all") else "all"
     return [replace(x, agent=agent, to=to, signal=_new(p, x.signal, "SIG-", p.signals))]
 
 
@@ -242,9 +254,11 @@ def _agent(p: Project, named: str, by: By, asked: str) -> str:
 def check_maintainer(p: Project, by: By, asked: str, reason: str) -> None:
     """Refuse what only the maintainer may do, and never without a reason."""
     if not is_maintainer(p, by.actor):
-        who = maintainer_of(p)
-        whose = f"the maintainer's, {who}" if who else "a maintainer's, and none is registered"
-        raise Rejected(asked, f"it is {whose}, not {by.actor or 'an unnamed actor'}'s to do")
+        who, actor = maintainer_of(p), by.actor or "an unnamed actor"
+        if not who:
+            offer = command("actor", "register", "NAME", "--role", "maintainer")
+            raise Rejected(asked, "it is for a maintainer to do, and none is registered", [offer])
+        raise Rejected(asked, f"it is for the maintainer, {who}, to do, not for {actor}")
     if not reason:
         raise Invalid(f"why {asked}? whoever maintains a workspace gives a --reason")
 

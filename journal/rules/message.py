@@ -23,7 +23,7 @@ from journal.entities import Project, is_maintainer, maintainer_of
 from journal.errors import Invalid, NotFound, Rejected, quoted
 from journal.payloads import check_payload
 from journal.peers import Message, MessageStatus
-from journal.rules.names import command, find, known_actor, new_id, next_id
+from journal.rules.names import check_own, command, find, known_actor, new_id, next_id
 from journal.rules.rule import By, Rules, admits, offering
 
 Part: TypeAlias = Literal["receiver", "sender", "maintainer"]
@@ -174,9 +174,10 @@ def _offers(p: Project, x: e.MessageAcknowledged, by: By) -> Iterator[str]:
 
 
 def _commitment_made(p: Project, x: e.CommitmentMade, by: By) -> list[e.Event]:
-    agent = x.agent or by.actor or ""
+    agent = known_actor(p, x.agent or by.actor or "")
     if not agent:
         raise Invalid("who promises this? say so with --actor")
+    check_own(p, agent, by, f"promise something as {agent}")
     if x.due not in ("", "none", "next session"):
         parse(x.due)
     to = known_actor(p, x.to) if x.to else ""
@@ -189,10 +190,11 @@ def _commitment_settled(
 ) -> list[e.Event]:
     known = find("commitment", x.commitment, p.commitments)
     reached = "fulfilled" if isinstance(x, e.CommitmentFulfilled) else "dropped"
+    verb = "fulfil" if reached == "fulfilled" else "drop"
+    check_own(p, known.agent, by, f"{verb} commitment {known.id}")
     if known.status == reached:
         return []
     if known.status != "open":
-        verb = "fulfil" if reached == "fulfilled" else "drop"
         raise Rejected(f"{verb} commitment {known.id}", f"it is {known.status}")
     return [replace(x, commitment=known.id)]
 

@@ -136,7 +136,7 @@ def known_actor(p: Project, name: str) -> str:
     """The actor that is meant by a name; in a shared workspace it must be one of those there."""
     if name.lower() == "maintainer" and maintainer_of(p):
         return maintainer_of(p)
-    if name in p.actors or p.coordination is None:
+    if not name or name in p.actors or p.coordination is None:
         return name
     meant = [
         id for id, actor in p.actors.items() if name.lower() in (id.lower(), actor.title.lower())

@@ -12,6 +12,7 @@ from journal.rules.names import (
     check_own,
     check_waits,
     command,
+    known_actor,
     only_person,
     step_or_current,
     workspace_path,
@@ -33,7 +34,9 @@ def _project_opened(p: Project, x: e.ProjectOpened, by: By) -> list[e.Event]:
     check_steps(x.steps, none=x.coordination is not None)
     if x.coordination is not None:
         check_agent_id(x.coordination.maintainer)
-        workspace_path(x.coordination.workspace)
+        # In one spelling, so that the same folder is the same opening.
+        folder = f"{workspace_path(x.coordination.workspace)}/"
+        x = replace(x, coordination=replace(x.coordination, workspace=folder))
     if not p.version:
         return [x]
     if p.opening and replace(p.opening, branch="") == replace(x, branch=""):
@@ -123,6 +126,8 @@ def _actor_registered(p: Project, x: e.ActorRegistered, by: By) -> list[e.Event]
     known = p.actors.get(x.actor)
     if p.coordination is not None:
         check_agent_id(x.actor)
+        if x.actor == maintainer_of(p) and x.role != "maintainer":
+            raise Rejected(f"register {x.actor} as {x.role}", "it maintains this workspace")
         high = x.role in ("person", "maintainer") or (known is not None and known.role != x.role)
         if high and by.actor is not None and not is_maintainer(p, by.actor):
             raise Rejected(
@@ -133,6 +138,7 @@ def _actor_registered(p: Project, x: e.ActorRegistered, by: By) -> list[e.Event]
 
 
 def _actor_status_changed(p: Project, x: e.ActorStatusChanged, by: By) -> list[e.Event]:
+    x = replace(x, actor=known_actor(p, x.actor))
     known = p.actors.get(x.actor)
     asked = f"say that {x.actor} is {x.status}"
     check_own(p, x.actor, by, asked)
@@ -140,7 +146,8 @@ def _actor_status_changed(p: Project, x: e.ActorStatusChanged, by: By) -> list[e
         raise Invalid(f"why {asked}? whoever says it of somebody else gives a --note")
     of_maintainer = x.status in ("available", "away", "observing")
     if of_maintainer != is_maintainer(p, x.actor) and (of_maintainer or p.coordination):
-        fit = "available, away or observing" if is_maintainer(p, x.actor) else "idle, active, …"
+        fit = "idle, active, blocked or offline"
+        fit = "available, away or observing" if is_maintainer(p, x.actor) else fit
         raise Invalid(f"{x.actor} cannot be {x.status}; it can be {fit}")
     return [] if known and (known.status, known.note) == (x.status, x.note) else [x]
 

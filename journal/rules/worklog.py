@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from journal import events as e
 from journal.entities import Project, is_maintainer, is_stale, leases_on, maintainer_of
 from journal.errors import Invalid, Rejected
-from journal.rules.names import check_own, command, find, find_session, new_id
+from journal.rules.names import check_own, command, find, find_session, new_id, workspace_path
 from journal.rules.rule import By, Rules
 from journal.worklog import held_back, is_done
 
@@ -61,7 +61,7 @@ def _compacted(p: Project, x: e.WorklogCompacted, by: By) -> list[e.Event]:
     if kept:
         id, by_which = next(iter(kept.items()))
         raise Rejected(f"{asked} by entry {id}", f"{by_which} is active and refers to it")
-    files = tuple(f"{_folder(p)}{name}" for name in BOTH)
+    files = tuple(workspace_path(f"{_folder(p)}/{name}") for name in BOTH)
     for lease in leases_on(p, files):
         if lease.agent != by.actor and not is_stale(p, lease):
             raise Rejected(
@@ -76,7 +76,7 @@ def _compacted(p: Project, x: e.WorklogCompacted, by: By) -> list[e.Event]:
 
 
 def _folder(p: Project) -> str:
-    return p.coordination.workspace if p.coordination else ""
+    return p.coordination.workspace if p.coordination else "."
 
 
 RULES: Rules = {
