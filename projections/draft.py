@@ -26,18 +26,21 @@ class Draft:
         occurred: int | None = None,
         *,
         session: str | None = None,
+        actor: str | None = None,
         nobody: bool = False,
         must: bool = False,
     ) -> bool:
         """Propose an event; False if it would change nothing, or may not happen: then what it
-        would have said stays as a leftover. What must happen raises why it may not, and what
-        `nobody` is known to have done is not put down to whoever asks."""
+        would have said stays as a leftover. What must happen raises why it may not; what an `actor`
+        of the file did is put down to that one, and what `nobody` is known to have done to nobody."""
         moment = self.occurred if occurred is None else occurred
         request = replace(self._by, event=event, occurred=moment)
         if nobody:
             request = replace(request, actor=None, session=None)
         if session is not None:
             request = replace(request, session=session)
+        if actor is not None:
+            request = replace(request, actor=actor)
         try:
             made = list(decided(self.project, [request], self._now))
         except PassdownError:
