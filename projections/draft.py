@@ -31,8 +31,8 @@ class Draft:
         must: bool = False,
     ) -> bool:
         """Propose an event; False if it would change nothing, or may not happen: then what it
-        would have said stays as a leftover. What must happen raises why it may not; what an `actor`
-        of the file did is put down to that one, and what `nobody` is known to have done to nobody."""
+        would have said stays as a leftover. What must happen raises why it may not. What an `actor`
+        of the file did is put down to it, what `nobody` is known to have done to nobody."""
         moment = self.occurred if occurred is None else occurred
         request = replace(self._by, event=event, occurred=moment)
         if nobody:
