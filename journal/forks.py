@@ -94,7 +94,8 @@ def watch(thing: Forkable) -> None:
 
 
 def _things() -> list[Forkable]:
-    return [thing for each in tuple(_watched) if (thing := each())]
+    # A copy is made in one go; while a tuple grows, what is collected would drop out of the set.
+    return [thing for each in _watched.copy() if (thing := each())]
 
 
 def _before() -> None:
