@@ -100,6 +100,8 @@ class Task(Struct, frozen=True, omit_defaults=True):
     note: str = ""
     #: When it was taken from whoever was at it, and nobody has begun it again since.
     interrupted: Moment | None = None
+    #: Whose it was when it was given back, until somebody takes it.
+    taken_from: str = ""
     created_by: str = ""
     #: The revisions of coordination at which it was added, taken and done.
     created_revision: int = 0
@@ -225,6 +227,15 @@ class Session(Struct, frozen=True, omit_defaults=True):
     progress: Moment = 0
 
 
+class Touch(Struct, frozen=True, omit_defaults=True):
+    """What somebody did about a question, and in which session."""
+
+    what: Literal["opened", "deferred", "resolved"]
+    at: Moment
+    by: str = ""
+    session: str | None = None
+
+
 class Question(Struct, frozen=True, omit_defaults=True):
     """Something that has to be answered."""
 
@@ -236,6 +247,7 @@ class Question(Struct, frozen=True, omit_defaults=True):
     status: Literal["open", "deferred", "resolved"] = "open"
     resolution: str = ""
     resolved: Moment | None = None
+    touches: tuple[Touch, ...] = ()
 
 
 class Actor(Struct, frozen=True, omit_defaults=True):
