@@ -19,6 +19,8 @@ _PART = "### "
 
 
 def _snapshot_taken(p: Project, x: e.SnapshotTaken, by: By) -> list[e.Event]:
+    if x.agent:
+        check_agent_id(x.agent)
     session = _closing(p, x, by)
     agent = x.agent or session.agent or by.actor or ""
     check_agent_id(agent)

@@ -109,6 +109,10 @@ def _session_crashed(p: Project, x: e.SessionCrashed, r: Record) -> None:
 
 def _brief_shown(p: Project, x: e.BriefShown, r: Record) -> None:
     _fired(p, x.hook, r)
+    if x.hook.endswith(" Stop"):
+        for id in x.shown.get("mail", ()):
+            if message := p.messages.get(id):
+                p.messages[id] = replace(message, pointed_out=r.at)
 
 
 def _fired(p: Project, hook: str, r: Record) -> None:

@@ -220,7 +220,7 @@ def advise(project: Project, agent: str, left: Handover, otherwise: Advice) -> A
     own = left.agent == agent
     begin = "Go on with" if own else f"Take up what {left.agent} left:"
     said = f"{begin} {named} ({has.status})."
-    said += f" Next action: {has.next_action}" if has.next_action else ""
+    said += f" Next action: {has.next_action.rstrip('.')}." if has.next_action else ""
     task = project.tasks.get(has.task)
     if has.status == "complete" or task is None:
         return Advice("continue", said, otherwise.command, otherwise.offers)

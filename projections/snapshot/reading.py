@@ -7,6 +7,7 @@ far as it can be.
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Literal
 
 from msgspec import Struct
@@ -71,7 +72,7 @@ def entries(content: bytes) -> list[Entry]:
 
 def _entries(lines: Sequence[str]) -> Iterator[Entry]:
     starts = [n for n, line in enumerate(lines) if _OTHER.match(line)]
-    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+    for start, end in pairwise((*starts, len(lines))):
         found = _HEADING.match(lines[start])
         if found:
             yield _entry(found["title"].strip(), lines, start, end)
@@ -113,6 +114,8 @@ _ITEM = re.compile(r"(?:[-*+]|[0-9]{1,9}[.)])[ \t]+")
 _SPAN = re.compile(r"(`+)( ?)(.+?)\2\1(?!`)")
 _LABEL = re.compile(r"(?:[-*][ \t]+)?\*\*(?P<label>[^*]+?):?\*\*:?[ \t]*(?P<rest>.*)$")
 _ID = re.compile(r"(?P<id>MSG-[0-9]{8}-[0-9]{3,}|MSG-[0-9]{3,}|OQ-[0-9]{3,}|[CDT][0-9]{3,})\b")
+#: An item as it is written here: its id, and behind a dash what is said of it.
+_OURS = re.compile(r"- OQ-[0-9]{3,}(?: — |$)")
 _LINES = re.compile(r"~([0-9,]+) lines")
 _TOKENS = re.compile(r"~([0-9.,]+)(K?) tokens", re.IGNORECASE)
 _UNSAID: Change = ""
@@ -163,7 +166,7 @@ def read(body: str) -> Parts:
     status: Standing | Literal[""] = ""
     task = title = ""
     status_line = task_line = 0
-    for n, label, rest in _labels(*active):
+    for n, label, rest in _labels(*_before(active, "next action")):
         if label == "status" and not status_line:
             word = re.match(r"in[ _]progress|[A-Za-z]+", rest)
             status, status_line = _STANDING.get(word[0].lower() if word else "", ""), n
@@ -263,12 +266,12 @@ def _cited(line: int, lines: Sequence[str]) -> tuple[Cited, ...]:
 
 def _every(line: int, lines: Sequence[str]) -> tuple[Cited, ...]:
     """Every question that is named, wherever on a line; of an item of ours only the first."""
-    found = list(_cited(line, lines))
-    listed = {each.line for each in found}
+    found = []
     for n, each in enumerate(lines, start=line + 1):
-        if n not in listed:
-            found += [Cited(x["id"], "", n) for x in _ID.finditer(each) if x["id"][:2] == "OQ"]
-    return tuple(sorted(found, key=lambda cited: cited.line))
+        named = [x for x in _ID.finditer(each) if x["id"].startswith("OQ-")]
+        ours = _OURS.match(each)
+        found += [Cited(x["id"], "", n) for x in (named[:1] if ours else named)]
+    return tuple(found)
 
 
 def _changes(line: int, lines: Sequence[str]) -> list[Changed]:
