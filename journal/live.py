@@ -18,6 +18,8 @@ from journal.handle import Handle
 KEPT = 100
 #: So many of the files that a session left are held against what is there.
 LEFT = 50
+#: So many of the newest signals between agents are told.
+SIGNALS = 5
 #: A state with fewer things than this is loaded as quickly whole.
 LARGE = 2000
 
@@ -112,6 +114,7 @@ def _keep_peers(part: Project, project: Project, kept: int) -> None:
     )
     part.leases = {id: each for id, each in project.leases.items() if each.status == "held"}
     part.leased = project.leased.copy()
+    part.signals = dict(list(project.signals.items())[-SIGNALS:])
     last = {each.agent: each for each in project.snapshots.values()}
     part.snapshots = {each.token: each for each in last.values()}
 

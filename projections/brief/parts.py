@@ -95,7 +95,8 @@ def _among_peers(
     """What there is to say where several agents leave each other something: most leave nothing,
     and then nobody is to wait for the import of it.
     """
-    if project.coordination is None and left is None:
+    alone = project.coordination is None and not (project.messages or project.commitments)
+    if alone and left is None:
         return advice, {}
     from projections.brief import peers
 

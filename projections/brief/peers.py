@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from journal.clock import iso
 from journal.entities import Project, Session, is_stale, maintainer_of, task_status
+from journal.live import SIGNALS
 from journal.mail import to_acknowledge, unread
 from journal.peers import Message, Snapshot
 from projections import snapshot
@@ -20,8 +21,6 @@ from projections.protocol import Advice, Offer, command
 
 #: What the first part of a snapshot is called, which stands as YAML in a file.
 IDENTITY = "Identity"
-#: So many of the newest signals are told.
-_SIGNALS = 5
 
 
 class Handover(Struct, frozen=True):
@@ -138,7 +137,8 @@ def _coordination(project: Project) -> Iterator[Item]:
             yield Item(actor.id, f"{actor.status or 'idle'}{note}")
     for task in project.tasks.values():
         if task.status != "done":
-            waits = [id for id in task.depends_on if project.tasks[id].status != "done"]
+            others = (project.tasks.get(id) for id in task.depends_on)
+            waits = [each.id for each in others if each and each.status != "done"]
             after = f", waits on {', '.join(waits)}" if waits else ""
             by = f", {task.agent}" if task.agent else ""
             how = task_status(project, task).replace("_", " ")
@@ -150,7 +150,7 @@ def _coordination(project: Project) -> Iterator[Item]:
             yield Item(lease.token, f"{held}{stale}")
     for turn in sorted(project.turns.values(), key=lambda turn: turn.priority):
         yield Item(turn.id, f"{turn.agent} waits for its turn ({turn.priority}): {turn.action}")
-    for signal in list(reversed(project.signals.values()))[:_SIGNALS]:
+    for signal in list(reversed(project.signals.values()))[:SIGNALS]:
         detail = f": {signal.detail}" if signal.detail else ""
         yield Item(signal.id, f"{signal.kind} from {signal.sender} to {signal.to}{detail}")
 
