@@ -17,7 +17,7 @@ _FILE = re.compile(r"chat[-_](?P<agent>.+)\.md")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _WHOLE_DAY = 86_400_000_000 - 1
 #: Later than any moment that a calendar has.
-_EVER = 1 << 62
+EVER = 1 << 62
 _REASONS = ("completed", "context-exhausted", "timeout", "maintainer-directed")
 _KEYS = ("session_id", "agent", "timestamp", "close_reason", "revision")
 
@@ -49,7 +49,7 @@ def recorded(taken: Snapshot) -> Claim:
 
 def claimed(project: Project, entry: Entry, file: str) -> Claim:
     """A snapshot as it stands in a file of that name."""
-    agent = entry.word("agent") or _agent_of(file)
+    agent = entry.word("agent") or agent_of(file)
     with suppress(NotFound):  # who never was here goes by that name
         agent = known_actor(project, agent)
     missing = [f"it has no {key}" for key in _KEYS if not entry.word(key)]
@@ -59,7 +59,7 @@ def claimed(project: Project, entry: Entry, file: str) -> Claim:
         wrong.append(f"its close_reason is {reason[:60]!r}, which is none of {', '.join(_REASONS)}")
     stated = entry.word("timestamp") or entry.word("date")
     taken = moment(stated)
-    if stated and taken == _EVER:
+    if stated and taken == EVER:
         wrong.append(f"its timestamp {stated[:60]!r} is no time")
     return Claim(
         agent, entry.word("revision"), entry.body, taken, tuple(wrong), entry.line, entry.body_line
@@ -71,9 +71,9 @@ def moment(stated: str) -> Moment:
     try:
         return parse(stated) + (_WHOLE_DAY if _DAY.fullmatch(stated) else 0)
     except Invalid:
-        return _EVER
+        return EVER
 
 
-def _agent_of(file: str) -> str:
+def agent_of(file: str) -> str:
     found = _FILE.fullmatch(file)
     return found["agent"] if found else ""
