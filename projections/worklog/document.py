@@ -127,8 +127,9 @@ def _sessions(project: Project) -> dict[int, _Session]:
     for entry in project.worklog.values():
         found.setdefault(entry.number, _Session()).entries.append(entry)
     alone: dict[int, _Session] = {}
+    numbers = {id: n for n, id in enumerate(project.sessions, start=1)}
     for snapshot in project.snapshots.values():
-        number = snapshot.number
+        number = numbers.get(snapshot.session, snapshot.number)
         session = found.get(number) or alone.setdefault(number, _Session())
         session.snapshots.append(snapshot)
     if not alone:

@@ -3,7 +3,7 @@ to see to."""
 
 from collections.abc import Iterator
 
-from journal.entities import Actor, Project, maintainer_of
+from journal.entities import Project, maintainer_of
 from projections.markdown import inline
 from projections.peers import active_task
 
@@ -11,6 +11,7 @@ from projections.peers import active_task
 IDLE, NONE = "idle", "none"
 #: What agents say there is read on one line, however long.
 LIMIT = 1000
+_AT_WORK = ("agent", "orchestrator")
 
 
 def lines(project: Project) -> Iterator[tuple[str, str]]:
@@ -28,11 +29,11 @@ def lines(project: Project) -> Iterator[tuple[str, str]]:
 
 def agents(project: Project) -> list[str]:
     """Those who work here: whoever is registered for that, and whoever has done some."""
-    known = [each.id for each in project.actors.values() if each.role in ("agent", "orchestrator")]
+    known = [each.id for each in project.actors.values() if each.role in _AT_WORK]
     known += [session.agent for session in project.sessions.values()]
     known += [task.agent for task in project.tasks.values()]
-    others = {maintainer_of(project), "", *map(_id, _onlookers(project))}
-    return [agent for agent in dict.fromkeys(known) if agent not in others]
+    others = {each.id for each in project.actors.values() if each.role not in _AT_WORK}
+    return [agent for agent in dict.fromkeys(known) if agent and agent not in others]
 
 
 def working(project: Project, agent: str) -> str:
@@ -49,7 +50,8 @@ def working(project: Project, agent: str) -> str:
 
 def focus(project: Project) -> str:
     """What the maintainer is to see to: what was said, else what was escalated."""
-    if said := project.next_actions.get(maintainer_of(project), ""):
+    maintainer = maintainer_of(project)
+    if maintainer and (said := project.next_actions.get(maintainer, "")):
         return inline(said, LIMIT)
     raised = [inline(each.id) for each in project.escalations.values() if each.answered is None]
     return f"answer {', '.join(raised)}" if raised else NONE
@@ -61,15 +63,3 @@ def checkpoint(project: Project) -> str:
         return inline(said, LIMIT)
     step = f", step {inline(project.phase_step)}" if project.phase_step else ""
     return f"end of phase {inline(project.phase)}{step}" if project.phase else NONE
-
-
-def _onlookers(project: Project) -> Iterator[Actor]:
-    return (
-        each
-        for each in project.actors.values()
-        if each.role in ("observer", "maintainer", "person")
-    )
-
-
-def _id(actor: Actor) -> str:
-    return actor.id
