@@ -231,6 +231,7 @@ _FIELDS: dict[str, SearchStrategy[Any]] = {
     "number": _SMALL,
     "originals": st.just(()),
     "output": _SMALL,
+    "archived": st.booleans(),
     "parallel": st.none() | st.booleans(),
     "passed": st.booleans(),
     "passes_executed": _SMALL,

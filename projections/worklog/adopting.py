@@ -7,7 +7,7 @@ and whatever is beside them, come out again to the letter.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 
 from journal import events as e
 from journal.digest import sha256
@@ -66,13 +66,16 @@ def adopt_bytes(
     first = base is None or not project.version
     base = project if base is None else base
     before, held = form(base, name), form(draft.project, name)
-    names = entry_names(blocks, before, held, draft.project) | row_names(blocks, before, held)
+    others = form(draft.project, ARCHIVE if name == NAME else NAME)
+    names = row_names(blocks, before, held)
+    names |= entry_names(blocks, (before, held, others), draft.project)
     if name == NAME:
         names |= _status(draft, blocks, before)
         names |= _decisions(draft, blocks, names)
     names |= _entries(draft, blocks, names, before, name)
     pieces = list(_pieces(blocks, names))
-    left = _left(pieces, before, draft.project, name, removals=removals, first=first)
+    old = frozenset() if first else frozenset(texts(own(base, name)))
+    left = _left(pieces, before, draft.project, name, removals=removals, old=old)
     if draft.requests or left:
         adopted = e.ProjectAdopted(
             path, sha256(content).hexdigest(), "", draft.project.current, projection=name
@@ -90,10 +93,13 @@ def _called(blocks: Iterable[Block]) -> str:
     return telling.plain(found[1])[:100] if found and not _NOTHING.fullmatch(found[1]) else ""
 
 
-def _written(text: str, now: int) -> int | None:
-    """The last day that the file names, if it is past: it was not written before."""
+def _written(text: str, now: int) -> int:
+    """The last day that the file names, if it is past, for it was not written before; else now.
+
+    That is said outright: the words of a file stand for what is rendered of just that time.
+    """
     days = [moment_of(found) for found in set(_DAY.findall(text))]
-    return max((each for each in days if each is not None and each <= now), default=None)
+    return max((each for each in days if each is not None and each <= now), default=now)
 
 
 # -- facts -----------------------------------------------------------------------------------
@@ -173,13 +179,18 @@ def _entries(
     found: dict[int, str] = {}
     moved: list[str] = []
     parts = texts(before)
+    claimed = {block.key for block in blocks if block.kind == "entry"}
+    fresh = dict(_new(blocks, names))
+    agents = _agents(draft.project, blocks, fresh)
     for n, block in enumerate(blocks):
         if block.kind != "entry":
             continue
+        if told := fresh.get(n):
+            if told.agent.lower() in agents and (agent := _agent(draft, told.agent)):
+                found[n] = f"entry/{_log(draft, told, agent, block, name, claimed)}"
+            continue
         known = names.get(n, "").partition("/")[2]
         if not known:
-            if logged := _log(draft, block, name):
-                found[n] = f"entry/{logged}"
             continue
         entry = draft.project.worklog[known]
         if name == ARCHIVE and entry.archived is None:
@@ -194,22 +205,44 @@ def _entries(
     return found
 
 
-def _log(draft: Draft, block: Block, name: str) -> str:
-    """Log an entry that is new, put down to the agent that its heading names; its id, if it is
-    one at all."""
-    told = telling.told(block.text)
-    agent = _agent(draft, told.agent) if told and _is_agent(draft.project, told, block) else ""
-    if told is None or not agent:
-        return ""
-    taken = told.known in draft.project.worklog or not re.fullmatch(r"W\d{3,9}", told.known)
+def _new(blocks: list[Block], names: dict[int, str]) -> Iterator[tuple[int, telling.Told]]:
+    """What the entries say that are not known, by the number of their block."""
+    for n, block in enumerate(blocks):
+        told = telling.told(block.text) if block.kind == "entry" and n not in names else None
+        if told is not None:
+            yield n, told
+
+
+def _agents(project: Project, blocks: list[Block], new: dict[int, telling.Told]) -> set[str]:
+    """The agents that headings can name, in small letters: whoever is known, and by one word
+    whoever has an entry where entries are, or a handoff block."""
+    found = {"maintainer", *(id.lower() for id in project.actors)}
+    for n, told in new.items():
+        there = blocks[n].number is not None or told.handoff is not None
+        if there and re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", told.agent):
+            found.add(told.agent.lower())
+    return found
+
+
+def _log(
+    draft: Draft,
+    told: telling.Told,
+    agent: str,
+    block: Block,
+    name: str,
+    claimed: Container[str],
+) -> str:
+    """Log an entry that is new, put down to its agent, and say which it is; an id that another
+    entry of the file has is not given to one without."""
+    own = told.known not in draft.project.worklog and re.fullmatch(r"W\d{3,9}", told.known)
     event = e.WorklogEntryLogged(
         told.title,
         told.text,
         agent,
-        block.number,
+        block.number or 0,
         told.handoff,
         tuple(id for id in told.refers if id in draft.project.worklog),
-        "" if taken else told.known,
+        told.known if own else _free(draft.project, claimed),
         archived=name == ARCHIVE,
     )
     at = told.at if told.at is not None else moment_of(block.day)
@@ -217,13 +250,12 @@ def _log(draft: Draft, block: Block, name: str) -> str:
     return next(reversed(draft.project.worklog))
 
 
-def _is_agent(project: Project, told: telling.Told, block: Block) -> bool:
-    """Whether a heading names an agent: one that is known, or, where entries are, by one word."""
-    name = told.agent.lower()
-    if name == "maintainer" or any(id.lower() == name for id in project.actors):
-        return True
-    is_word = re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", told.agent) is not None
-    return is_word and (bool(block.number or block.day) or told.handoff is not None)
+def _free(project: Project, claimed: Container[str]) -> str:
+    """An id that no entry has."""
+    number = len(project.worklog) + 1
+    while (id := f"W{number:03}") in project.worklog or id in claimed:
+        number += 1
+    return id
 
 
 # -- words -----------------------------------------------------------------------------------
@@ -269,19 +301,19 @@ def _left(
     name: str,
     *,
     removals: bool,
-    first: bool,
+    old: frozenset[str],
 ) -> list[e.Leftover]:
-    """What of the file is to be kept beside the facts."""
+    """What of the file is to be kept beside the facts; `old` are the parts that it could have."""
     alone, shown = own(project, name), form(project, name)
     now, there = texts(alone), texts(shown)
     found = narrative.left(pieces, before, alone, shown, removals=removals)
     left = [x for x in found if x.file or x.path[0] != "parts" or there.get(x.path[-1])]
-    if first:
-        file = {piece.name for piece in pieces}
-        away = (part for part in now if part not in file and _frames(part, now[part]))
-        left += [e.Leftover(("parts", part), digest(now[part])) for part in away if now[part]]
+    was, file = texts(before), {piece.name for piece in pieces}
+    for part, text in now.items():
+        # What only frames the rest, nobody misses who wrote the file without it.
+        if text and part not in file and part not in old and _frames(part, text):
+            left.append(e.Leftover(("parts", part), digest(text)))
     other = texts(own(project, ARCHIVE if name == NAME else NAME))
-    was = texts(before)
     for piece in pieces:
         # What was edited meanwhile went into the other file, and takes the edit with it.
         gone = piece.name.startswith("entry/") and piece.name not in now and piece.name in other
@@ -293,4 +325,4 @@ def _left(
 def _frames(part: str, text: str) -> bool:
     """Whether a part says nothing of its own."""
     idle = part.startswith("working/") and text.endswith(f": {IDLE}\n")
-    return part in _FRAME or part.endswith(".table") or idle
+    return part in _FRAME or part.startswith("session/") or part.endswith(".table") or idle

@@ -23,7 +23,8 @@ def entry(x: WorklogEntry) -> str:
     """An entry as it was logged; nothing that happens to it later changes that."""
     mark = f" <!-- {x.id} -->" if _SAFE.fullmatch(x.id) else ""
     refers = f", refers to {', '.join(map(inline, x.refers))}" if x.refers else ""
-    lines = ["", f"### {inline(x.agent) or 'nobody'}: {inline(x.title, _TITLE)}{mark}", ""]
+    title = inline(x.title, _TITLE) or "untitled"
+    lines = ["", f"### {inline(x.agent) or 'nobody'}: {title}{mark}", ""]
     lines.append(f"{iso(x.at)}{refers}")
     if x.text:
         lines += ["", *prose.block(x.text)]
@@ -72,10 +73,10 @@ def _handoff(x: WorklogEntry, said: Handoff) -> Iterator[str]:
 
 
 def _field(key: str, value: str) -> Iterator[str]:
-    """A value on the line of its key; one of several lines, or of the word for none, as a list."""
+    """A value on the line of its key, one of several lines as a list; the word for none is none."""
     if not value:
         yield f"{key}: {NONE}"
-    elif "\n" in value or value == NONE:
+    elif "\n" in value:
         yield from _listed(key, value.split("\n"))
     else:
         yield f"{key}: {_spelled(value)}"
@@ -87,4 +88,6 @@ def _listed(key: str, values: Sequence[str]) -> Iterator[str]:
 
 
 def _spelled(value: str) -> str:
-    return prose.spelled(value) or prose.NOTHING
+    """A value on one line, to the letter."""
+    lines = [prose.spelled(line) or prose.NOTHING for line in value.split("\n")]
+    return "\\u{a}".join(lines) if len(lines) > 1 else lines[0]

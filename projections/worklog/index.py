@@ -13,13 +13,15 @@ _CELL = 2000
 _DECISIONS = (
     "\n| Decision | Owner | Timestamp | Section |\n|----------|-------|-----------|---------|\n"
 )
+#: What stands in place of a table without rows.
+NO_ROWS = ("No decision yet.", "None yet.")
 _SESSIONS = "\n| Session | Date | Summary |\n|---------|------|---------|\n"
 
 
 def decisions(project: Project) -> Iterator[tuple[str, str]]:
     """The decision index, the newest on top: what comes later never stands below the table."""
     rows = [*project.decisions.values()]
-    yield "index", "\n## Decision Index\n" + ("" if rows else "\nNo decision yet.\n")
+    yield "index", "\n## Decision Index\n" + ("" if rows else f"\n{NO_ROWS[0]}\n")
     yield "index.table", _DECISIONS if rows else ""
     numbers = {id: n for n, id in enumerate(project.sessions, start=1)}
     for each in reversed(rows):
@@ -32,7 +34,7 @@ def sessions(
 ) -> Iterator[tuple[str, str]]:
     """The sessions with entries in the archive, but those that somebody has told of already."""
     rows = [number for number in moved if number not in told]
-    none = "" if rows or told else "\nNone yet.\n"
+    none = "" if rows or told else f"\n{NO_ROWS[1]}\n"
     yield "archived", f"\n## Archived Sessions\n{none}"
     yield "archived.table", _SESSIONS if rows else ""
     for number in rows:

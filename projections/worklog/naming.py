@@ -1,4 +1,4 @@
-"""Which part of a document a block of a file is: by its id, by its words, by its heading, by its
+"""Which part of a document a block of a file is: by its words, by its id, by its heading, by its
 body, whichever is first found to be the same."""
 
 from collections.abc import Callable, Iterable
@@ -16,18 +16,20 @@ def texts(document: Object, key: str = "parts") -> dict[str, str]:
 
 
 def entry_names(
-    blocks: list[Block], before: Object, shown: Object, project: Project
+    blocks: list[Block], documents: Iterable[Object], project: Project
 ) -> dict[int, str]:
     """The parts that are entries which are known, by the number of their block."""
     names: dict[int, str] = {}
     taken: set[str] = set()
+    documents = tuple(documents)
+    _match(names, taken, blocks, "entry", documents, (_words,))
     for n, block in enumerate(blocks):
         name = f"entry/{block.key}"
-        if block.kind == "entry" and block.key in project.worklog and name not in taken:
+        marked = block.kind == "entry" and block.key in project.worklog
+        if marked and n not in names and name not in taken:
             names[n] = name
             taken.add(name)
-    ways: tuple[Callable[[str], str], ...] = (_words, _heading, _body)
-    _match(names, taken, blocks, "entry", (before, shown), ways)
+    _match(names, taken, blocks, "entry", documents, (_heading, _body))
     return {n: name for n, name in names.items() if name.partition("/")[2] in project.worklog}
 
 

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from projections.worklog.document import NAME
 from projections.worklog.fences import hidden
+from projections.worklog.index import NO_ROWS
 from projections.worklog.rendering import title
 from projections.worklog.telling import heading
 
@@ -42,8 +43,8 @@ class Block(Struct):
     lines: list[str]
     key: str = ""
     said: str = ""
-    #: The number and day of the session that it stands under.
-    number: int = 0
+    #: The number and day of the session that it stands under, if under any.
+    number: int | None = None
     day: str = ""
 
     @property
@@ -84,7 +85,8 @@ class _Reader:
         self._seen: set[str] = set()
         #: Which part of the file the lines belong to.
         self._part = "top"
-        self._number, self._day = 0, ""
+        self._number: int | None = None
+        self._day = ""
         found = title(text, name)
         self._title = text.count("\n", 0, found.start()) if found else -1
         self._name = name
@@ -135,7 +137,8 @@ class _Reader:
         if self._name == NAME and table and table not in self._seen:
             self._seen.add(table)
             self._part = table
-            return self._put(table, n, n + 1, above=True)
+            empty = self._plain[n + 1 : n + 2] == [""] and self._plain[n + 2 : n + 3]
+            return self._put(table, n, n + (3 if empty and empty[0] in NO_ROWS else 1), above=True)
         if found := _SESSION.fullmatch(line):
             day = _DAY.search(found["said"])
             self._number, self._day = int(found["key"]), day[0] if day else ""

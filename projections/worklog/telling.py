@@ -51,7 +51,7 @@ def heading(line: str) -> Heading | None:
 
 def told(text: str) -> Told | None:
     """What the words of an entry say; None if they have no heading of one."""
-    lines = text.strip("\n").split("\n")
+    lines = text.strip().split("\n")
     top = heading(lines[0])
     if top is None:
         return None
