@@ -122,7 +122,10 @@ def _status(draft: Draft, blocks: Iterable[Block], before: Object) -> dict[int, 
         said = "" if _NOTHING.fullmatch(block.said) else telling.plain(block.said)
         match block.kind:
             case "working":
-                agent = _agent(draft, telling.plain(block.key)) if block.said[:1] != "<" else ""
+                name = telling.plain(block.key)
+                # In a template that nobody has filled in nobody is named either.
+                blank = re.fullmatch(r"<.*>", block.said) and not _actor(draft.project, name)
+                agent = "" if blank else _agent(draft, name)
                 if not agent:
                     continue
                 names[n] = f"working/{agent}"
