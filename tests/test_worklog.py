@@ -112,7 +112,7 @@ def test_the_status_block_comes_first() -> None:
     project = shared()
     top = text_of(worklog.render(project)).split("\n")[:10]
     assert top[2:7] == [
-        "Now Working (coder): T001 Write the parser. Next: Read signs",
+        "Now Working (coder): T001 Write the parser; next: Read signs",
         "Now Working (reviewer): Review the signs",
         "Maintainer Focus: Say who writes the printer",
         "Next Review Checkpoint: end of phase build, step 2",
@@ -143,7 +143,7 @@ def test_a_snapshot_is_a_line_and_where_to_find_it() -> None:
     assert text.count("Full resumption snapshot:") == 1
     section = text.partition("## Session 2")[2].partition("## Session 3")[0]
     assert (
-        "### coder: Session 2 closed, context-exhausted "
+        "### coder: Session closed, context-exhausted "
         "<!-- snapshot REV-20260101-snapshot-coder-01-h0123abcd -->\n\n"
         "T001 Write the parser, partial; next: Read signs\n"
         "Full resumption snapshot: working-session/chat-coder.md § Session Close — State Snapshot "

@@ -26,7 +26,7 @@ from projections.worklog import telling
 from projections.worklog.document import ARCHIVE, KINDS, NAME, form, own
 from projections.worklog.naming import entry_names, row_names, texts
 from projections.worklog.reading import Block, read
-from projections.worklog.status import IDLE, NONE
+from projections.worklog.status import IDLE, NEXT, NONE
 
 _TITLE = re.compile(
     r"#[ \t].*?\bworklog\b(?:[ \t]+archive\b)?[ \t]*[—–:-]+[ \t]*(.+)", re.IGNORECASE
@@ -137,7 +137,7 @@ def _status(draft: Draft, blocks: Iterable[Block], before: Object) -> dict[int, 
             case _:
                 continue
         if block.said not in (known, "") and (said or known not in ("", IDLE, NONE)):
-            task = f"{known.partition('. Next: ')[0]}. Next: "
+            task = f"{known.partition(NEXT)[0]}{NEXT}"
             following = telling.plain(block.said.removeprefix(task)) if said else ""
             draft.add(e.NextActionSet(following, agent), actor=agent or None)
     return names

@@ -10,6 +10,7 @@ from journal.peers import Snapshot, WorklogEntry
 from journal.worklog import is_done
 from projections import prose
 from projections.markdown import inline
+from projections.snapshot.writing import heading
 
 #: What a value that is not there is written as.
 NONE = "none"
@@ -52,10 +53,9 @@ def snapshot(project: Project, x: Snapshot) -> str:
     mark = f" <!-- snapshot {x.token} -->" if _SAFE.fullmatch(x.token) else ""
     where = inline(f"{folder}/chat-{x.agent}.md", _TITLE)
     return (
-        f"\n### {inline(x.agent)}: Session {x.number} closed, {x.close_reason}{mark}\n\n"
+        f"\n### {inline(x.agent)}: Session closed, {x.close_reason}{mark}\n\n"
         f"{inline(told)}{following}\n"
-        f"Full resumption snapshot: {where} § Session Close — State Snapshot "
-        f"(Session {x.number})\n"
+        f"Full resumption snapshot: {where} § {heading(x.number)}\n"
     )
 
 

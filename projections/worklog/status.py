@@ -9,6 +9,8 @@ from projections.peers import active_task
 
 #: What a line says where there is nothing to say.
 IDLE, NONE = "idle", "none"
+#: What stands between the task that an agent is at and what it does next.
+NEXT = "; next: "
 #: What agents say there is read on one line, however long.
 LIMIT = 1000
 _AT_WORK = ("agent", "orchestrator")
@@ -44,7 +46,7 @@ def working(project: Project, agent: str) -> str:
     standing = "" if at.status == "partial" else f" ({at.status})"
     following = at.next_action if at.next_action != at.named else ""
     return f"{inline(at.named, LIMIT)}{standing}" + (
-        f". Next: {inline(following, LIMIT)}" if following else ""
+        f"{NEXT}{inline(following, LIMIT)}" if following else ""
     )
 
 
