@@ -76,6 +76,10 @@ def show(
     else:
         for line in _summary(state):
             output.line(line)
+        if state.worklog and not at:
+            from cli.sharing import proposals
+
+            problems += proposals(state)
     for problem in problems:
         output.note(problem)
 

@@ -10,6 +10,8 @@ import re
 from collections.abc import Sequence
 
 _INDENT = "    "
+#: An empty line, where one has to be seen.
+NOTHING = "\\u{}"
 
 # What no reader sees, or takes for the end of a line, or what turns the direction of the text.
 _UNSEEN = "\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069\\ufeff"
@@ -45,7 +47,7 @@ def text(lines: Sequence[str]) -> str:
     """What the lines of a block say."""
     if not (lines and lines[0].startswith(_INDENT)):
         return "\n".join(lines)
-    return "\n".join(_SPELT.sub(_character, line.removeprefix(_INDENT)) for line in lines)
+    return "\n".join(spelt(line.removeprefix(_INDENT)) for line in lines)
 
 
 def _is_plain(lines: list[str]) -> bool:
@@ -58,8 +60,18 @@ def _is_plain(lines: list[str]) -> bool:
 def _literal(line: str, at_end: bool) -> str:
     """A line as literal text; one that is empty only shows where it is not at an end."""
     if not line:
-        return f"{_INDENT}\\u{{}}" if at_end else ""
-    return _INDENT + _SPELLED.sub(lambda found: f"\\u{{{ord(found[0]):x}}}", line)
+        return f"{_INDENT}{NOTHING}" if at_end else ""
+    return _INDENT + spelled(line)
+
+
+def spelled(line: str) -> str:
+    """Text on one line, with whatever no reader could see there spelled out."""
+    return _SPELLED.sub(lambda found: f"\\u{{{ord(found[0]):x}}}", line)
+
+
+def spelt(line: str) -> str:
+    """What such a line says."""
+    return _SPELT.sub(_character, line)
 
 
 def _character(found: re.Match[str]) -> str:

@@ -35,7 +35,8 @@ class Place:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         # Of every dialect one file, also of those that only some projects usually have.
-        (folder / "passdown.toml").write_text("[projections.active-session]\nenabled = true\n")
+        every = "".join(f"[projections.{name}]\nenabled = true\n" for name in DIALECTS)
+        (folder / "passdown.toml").write_text(every)
         self.journal = Journal.create(folder)
         self.workspace: Workspace = find(folder)
         self.handle: Handle = self.journal.open_project(PROJECT, title="Größenwächter – Süd")

@@ -302,6 +302,16 @@ EVERY: tuple[e.Event, ...] = (
     ),
     e.WorklogEntryCompleted("W002", "all of it"),
     e.WorklogCompacted(("W001", "W002"), "ada", "too long"),
+    e.WorklogEntryLogged(
+        "Schema drawn",
+        "by hand",
+        "worker-abc",
+        2,
+        e.Handoff("Complete", ("schema.svg",), "none", "none", "worker-def"),
+        ("W001",),
+        "W003",
+        archived=True,
+    ),
 )
 
 
