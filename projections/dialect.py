@@ -194,6 +194,7 @@ DIALECTS: dict[str, Dialect] = {
             },
             moves=True,
         ),
+        _shared("turnfile", "TURNFILE.yaml", "turnfile", 1),
     )
 }
 
