@@ -7,7 +7,7 @@ tasks that are tracked, and the journal keeps them all. No open task, lock or tu
 
 from collections.abc import Iterable
 
-from journal.entities import Actor, Lease, Project, Session, Task, maintainer_of, task_status
+from journal.entities import Actor, Lease, Project, Session, Task, active_blockers, maintainer_of
 from journal.events import Coordination, Json
 from journal.peers import SentSignal
 from projections.leftovers import Object, apply
@@ -23,6 +23,8 @@ DONE = SIGNALS = 50
 MAINTAINER, NOBODY, NONE = "maintainer", "unassigned", "none"
 #: Whoever is not known by any name.
 UNKNOWN = "unknown"
+#: The last paragraph of a blocked task's notes says by what.
+BLOCKED = "Blocked: "
 _ROLES = {"agent": "agent", "orchestrator": "agent", "maintainer": "maintainer"}
 _STATUS = {"available": "active", "observing": "idle", "away": "offline"}
 
@@ -148,30 +150,31 @@ def _tasks(project: Project) -> Object:
     done.sort(key=lambda task: (task.done_revision or 0, task.completed or 0))
     over = {task.id for task in done[: max(len(done) - DONE, 0)]}
     tracked = {id: task for id, task in project.tasks.items() if id not in over}
-    held = {id for blocker in project.blockers.values() for id in blocker.tasks}
+    why: dict[str, list[str]] = {}
+    for blocker in active_blockers(project):
+        for id in blocker.tasks:
+            why.setdefault(id, []).append(blocker.description)
     return {
-        id: _task(project, task, tracked.keys(), id in held and task_status(project, task))
-        for id, task in tracked.items()
+        id: _task(project, task, tracked.keys(), why.get(id, [])) for id, task in tracked.items()
     }
 
 
-def _task(
-    project: Project, task: Task, tracked: Iterable[str], standing: str | bool
-) -> dict[str, Json]:
-    status = standing or task.status
-    ended = task.status == "done"
-    taken = task.taken_revision if task.status != "open" else None
+def _task(project: Project, task: Task, tracked: Iterable[str], why: list[str]) -> Object:
+    ended, taken = task.status == "done", task.status != "open"
+    blocked = why != [] and not ended
+    notes = (task.description, task.note, f"{BLOCKED}{'; '.join(why)}" if blocked else "")
+    waits: list[Json] = [id for id in task.depends_on if id in tracked]
     return {
         "description": task.title,
-        "owner": (word(project, task.agent) if task.status != "open" else "") or NOBODY,
-        "status": "pending" if status == "open" else status,
+        "owner": (word(project, task.agent) if taken else "") or NOBODY,
+        "status": "blocked" if blocked else task.status if taken else "pending",
         "priority": task.priority,
-        "depends_on": [id for id in task.depends_on if id in tracked],
+        "depends_on": waits,
         "created_by": word(project, task.created_by) or UNKNOWN,
         "created_rev": task.created_revision,
-        "claim_rev": taken,
+        "claim_rev": task.taken_revision if taken else None,
         "completed_rev": task.done_revision if ended else None,
-        "notes": "\n\n".join(filter(None, (task.description, task.note))),
+        "notes": "\n\n".join(filter(None, notes)),
     }
 
 

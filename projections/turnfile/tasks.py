@@ -14,7 +14,7 @@ from journal.entities import Project, Task, maintainer_of, task_status
 from journal.events import Json
 from projections.draft import Draft
 from projections.leftovers import Object
-from projections.turnfile.document import NOBODY, own, part, word
+from projections.turnfile.document import BLOCKED, NOBODY, own, part, word
 from projections.turnfile.doing import SAYS, did, meant
 
 
@@ -64,7 +64,7 @@ def _add(draft: Draft, id: str, entry: Object) -> None:
         id,
         priority=convert(entry["priority"], e.Priority),
         depends_on=known,
-        description=str(entry["notes"]),
+        description=_notes(entry)[0],
     )
     did(draft, event, meant(draft.project, entry["created_by"]))
 
@@ -82,8 +82,8 @@ def _stand(draft: Draft, id: str, was: Object, entry: Object) -> None:
         return
     _give(draft, id, was, owner, begin=status == "in_progress")
     if status == "blocked" and _standing(draft, id) not in ("blocked", "done"):
-        reason = str(entry["notes"]) or SAYS
-        did(draft, e.TaskBlocked(id, reason=reason), owner or _owner(draft, id))
+        notes, why = _notes(entry)
+        did(draft, e.TaskBlocked(id, reason=why or notes or SAYS), owner or _owner(draft, id))
     if status == "done" and _owner(draft, id) == owner:
         did(draft, e.TaskCompleted(id, _noted(was, entry)), owner)
 
@@ -104,10 +104,18 @@ def _give(draft: Draft, id: str, was: Object, owner: str, *, begin: bool) -> Non
         did(draft, e.TaskClaimed(id, owner), owner)
 
 
+def _notes(entry: Object) -> tuple[str, str]:
+    """What is noted about a task, and by what it is said to be blocked."""
+    notes, mark, why = str(entry.get("notes", "")).rpartition(BLOCKED)
+    if mark and (not notes or notes.endswith("\n\n")) and "\n\n" not in why:
+        return notes.removesuffix("\n\n"), why
+    return str(entry.get("notes", "")), ""
+
+
 def _noted(was: Object, entry: Object) -> str:
     """What was noted about a task beyond what was noted before."""
-    notes, old = str(entry["notes"]), str(was.get("notes", entry["notes"]))
-    return notes.removeprefix(old).strip("\n") if notes != old else ""
+    notes, old = _notes(entry)[0], _notes(was)[0]
+    return notes.removeprefix(old).strip("\n") if was and notes != old else ""
 
 
 def _task(draft: Draft, id: str) -> Task:
