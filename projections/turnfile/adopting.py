@@ -20,6 +20,7 @@ from projections.leftovers import Object, Places, kept, remaining
 from projections.turnfile import agents, holding, signals, tasks
 from projections.turnfile.document import NAME, own, part, shown, version
 from projections.turnfile.reading import Fitted, read
+from projections.turnfile.shape import is_text
 
 
 def adopt_bytes(
@@ -98,7 +99,7 @@ def _is_agent(name: str) -> bool:
 def _check_same(source: Object, before: Object, project: Project) -> None:
     """Refuse the file of another workspace."""
     name, ours = part(source, "turnfile").get("project"), part(before, "turnfile")["project"]
-    if project.version and name not in (None, "", ours, project.slug):
+    if project.version and is_text(name) and name not in (ours, project.slug):
         raise Invalid(
             f"the file says that it is of {quoted(name)}, not of {ours}; put the right file there, "
             "or mend its name"

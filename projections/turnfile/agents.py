@@ -6,7 +6,7 @@ from journal import events as e
 from journal.entities import maintainer_of
 from projections.draft import Draft
 from projections.leftovers import Object
-from projections.turnfile.document import NONE, own, part
+from projections.turnfile.document import NONE, part, status
 from projections.turnfile.doing import SAYS, did, is_name, meant, session_of
 
 #: Who is one of these has a session open.
@@ -35,24 +35,23 @@ def _agent(draft: Draft, id: str, was: Object, entry: Object) -> None:
     elif was and was["role"] != role:
         did(draft, e.ActorRegistered(id, role), keeper)
     _session(draft, id, was, entry)
-    status = entry["status"]
-    now = part(own(draft.project), "agents", id)
-    if status != was.get("status") and now.get("status") != status:
-        did(draft, e.ActorStatusChanged(id, convert(status, e.ActorStatus)), id)
+    said, now = entry["status"], status(draft.project.actors[id])
+    if said != was.get("status") and said != now:
+        did(draft, e.ActorStatusChanged(id, convert(said, e.ActorStatus)), id)
 
 
 def _session(draft: Draft, id: str, was: Object, entry: Object) -> None:
-    name, status = entry["session_id"], entry["status"]
+    name, said = entry["session_id"], entry["status"]
     if name == was.get("session_id"):
         return
     open_ = session_of(draft.project, id)
     if not name:
-        if open_ is not None and status == "offline":
+        if open_ is not None and said == "offline":
             did(draft, e.SessionCrashed(open_, SAYS), id)
         elif open_ is not None:
             did(draft, e.SessionEnded(open_), id)
         return
-    if status not in _AT_WORK or not isinstance(name, str) or not is_name(name):
+    if said not in _AT_WORK or not isinstance(name, str) or not is_name(name):
         return  # an agent that is idle names the session it was in last
     known = draft.project.session_names.get(name)
     if known is None:
@@ -62,9 +61,9 @@ def _session(draft: Draft, id: str, was: Object, entry: Object) -> None:
 
 
 def _maintainer(draft: Draft, was: Object, entry: Object) -> None:
-    status, keeper = entry["status"], maintainer_of(draft.project)
-    if status != was.get("status"):
-        did(draft, e.ActorStatusChanged(keeper, convert(status, e.ActorStatus)), keeper)
+    said, keeper = entry["status"], maintainer_of(draft.project)
+    if said != was.get("status"):
+        did(draft, e.ActorStatusChanged(keeper, convert(said, e.ActorStatus)), keeper)
 
 
 def _phase(draft: Draft, was: Object, coordination: Object) -> None:

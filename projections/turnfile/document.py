@@ -12,13 +12,13 @@ from journal.events import Coordination, Json
 from journal.peers import SentSignal
 from projections.leftovers import Object, apply
 from projections.peers import active_task
-from projections.turnfile.shape import idle, is_version
+from projections.turnfile.shape import idle, is_version, put_in_order
 
 NAME = "turnfile"
 
 #: So many tasks that are done are in the file, and so many signals: the newest, and of each sender
 #: the last.
-DONE = SIGNALS = 50
+DONE = SIGNALS = 200
 
 MAINTAINER, NOBODY, NONE = "maintainer", "unassigned", "none"
 #: Whoever is not known by any name.
@@ -75,7 +75,7 @@ def own(project: Project) -> Object:
             }
             for turn in project.turns.values()
         },
-        "messages": {signal.id: _signal(project, signal) for signal in _signals(project)},
+        "messages": {signal.id: signal_entry(project, signal) for signal in _signals(project)},
         # What an adopted file has that the format does not know; it stands in comments.
         "foreign": {},
     }
@@ -118,14 +118,19 @@ def _agent(
     tasks: Object,
 ) -> Object:
     latest, open_ = last.get(actor.id), active.get(actor.id)
-    said = actor.status or ("active" if open_ and actor.id not in project.actors else "idle")
     return {
         "role": _ROLES.get(actor.role, "observer"),
-        "status": _STATUS.get(said, said),
+        "status": status(actor, open_ if actor.id not in project.actors else None),
         "current_task": _current(project, actor.id, tasks),
         "last_seen": _label(latest) if latest else None,
         "session_id": _label(open_) if open_ else None,
     }
+
+
+def status(actor: Actor, open_: Session | None = None) -> str:
+    """What the file says an agent is; of one that never registered its session tells."""
+    said = actor.status or ("active" if open_ else "idle")
+    return _STATUS.get(said, said)
 
 
 def _current(project: Project, agent: str, tasks: Object) -> str | None:
@@ -150,13 +155,24 @@ def _tasks(project: Project) -> Object:
     done.sort(key=lambda task: (task.done_revision or 0, task.completed or 0))
     over = {task.id for task in done[: max(len(done) - DONE, 0)]}
     tracked = {id: task for id, task in project.tasks.items() if id not in over}
+    why = _blocked(project)
+    return {
+        id: _task(project, task, tracked.keys(), why.get(id, [])) for id, task in tracked.items()
+    }
+
+
+def task_entry(project: Project, id: str) -> Object:
+    """A task as it stands in the file, if it is still tracked."""
+    return _task(project, project.tasks[id], project.tasks.keys(), _blocked(project).get(id, []))
+
+
+def _blocked(project: Project) -> dict[str, list[str]]:
+    """What blocks each task that something blocks."""
     why: dict[str, list[str]] = {}
     for blocker in active_blockers(project):
         for id in blocker.tasks:
             why.setdefault(id, []).append(blocker.description)
-    return {
-        id: _task(project, task, tracked.keys(), why.get(id, [])) for id, task in tracked.items()
-    }
+    return why
 
 
 def _task(project: Project, task: Task, tracked: Iterable[str], why: list[str]) -> Object:
@@ -207,7 +223,8 @@ def _signals(project: Project) -> list[SentSignal]:
     return kept
 
 
-def _signal(project: Project, signal: SentSignal) -> Object:
+def signal_entry(project: Project, signal: SentSignal) -> Object:
+    """A signal as it stands in the file."""
     return {
         "id": signal.id,
         "from": word(project, signal.sender) or UNKNOWN,
@@ -236,9 +253,7 @@ def _consistent(document: Object) -> Object:
         task = part(tasks, id)
         if isinstance(waits := task.get("depends_on"), list):
             task["depends_on"] = [dep for dep in waits if dep in tasks]
-        claimed, completed = task.get("claim_rev"), task.get("completed_rev")
-        if isinstance(claimed, int) and isinstance(completed, int):
-            task["completed_rev"] = max(claimed, completed)
+        put_in_order(task)
     for lock in part(document, "locks").values():
         holder = str(lock.get("holder")) if isinstance(lock, dict) else MAINTAINER
         if holder != MAINTAINER and holder not in agents:

@@ -7,7 +7,7 @@ from journal.request import check_name
 from journal.rules.names import known_actor
 from projections.adopting import registered
 from projections.draft import Draft
-from projections.turnfile.document import MAINTAINER, NOBODY, NONE, UNKNOWN
+from projections.turnfile.document import MAINTAINER, NOBODY, NONE, UNKNOWN, word
 
 #: Where a reason has to be given, and the file gives none.
 SAYS = "as TURNFILE.yaml has it"
@@ -34,6 +34,11 @@ def meant(project: Project, word: object) -> str:
     if word == MAINTAINER:
         return maintainer_of(project) or word
     return word
+
+
+def called(project: Project, said: object) -> str:
+    """The one word that our files have for whoever is meant."""
+    return word(project, meant(project, said))
 
 
 def is_name(word: str) -> bool:

@@ -12,7 +12,7 @@ from journal.events import Json
 from projections.draft import Draft
 from projections.leftovers import Object
 from projections.turnfile.document import own, part
-from projections.turnfile.doing import GONE, SAYS, did, enrolled, meant
+from projections.turnfile.doing import GONE, SAYS, called, did, enrolled, meant
 
 # -- locks -----------------------------------------------------------------------------------
 
@@ -93,7 +93,8 @@ def adopt_turns(
     found: Object = {}
     foreign = part(theirs, "foreign")
     for entry in listed:
-        id = _matching(waiting, entry) or _requested(draft, entry)
+        agent = called(draft.project, entry["agent"])
+        id = _matching(waiting, {**entry, "agent": agent}) or _requested(draft, entry)
         waiting.pop(id, None)
         if id:
             found[id] = entry

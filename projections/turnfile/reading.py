@@ -112,8 +112,6 @@ class Fitted:
         }
         self.turns = self._items("turn_queue", source, shape.TURN)
         self.signals = self._items("messages", source, shape.SIGNAL)
-        for task in part(self.document, "coordination", "tasks"):
-            self._in_order(part(self.document, "coordination", "tasks", task))
 
     def _rest(self, source: Object, known: set[str]) -> None:
         for key, value in source.items():
@@ -166,12 +164,6 @@ class Fitted:
             for key in keys
             if key in found or key in usual
         }
-
-    def _in_order(self, task: Object) -> None:
-        """Nothing is done before it was claimed."""
-        claimed, completed = task["claim_rev"], task["completed_rev"]
-        if isinstance(claimed, int) and isinstance(completed, int) and completed < claimed:
-            task["completed_rev"] = claimed
 
 
 def _entry(entry: Json) -> Object:

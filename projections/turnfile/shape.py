@@ -171,6 +171,16 @@ def idle(role: str = "agent") -> Object:
     }
 
 
+def put_in_order(task: Object) -> None:
+    """Have a task done no sooner than it was claimed, and at some revision if it is done."""
+    claimed, completed = task["claim_rev"], task["completed_rev"]
+    if completed is None and task["status"] == "done":
+        completed = task["created_rev"]
+    if isinstance(claimed, int) and isinstance(completed, int):
+        completed = max(claimed, completed)
+    task["completed_rev"] = completed
+
+
 #: What an entry has where nobody says it.
 USUAL: Mapping[str, Object] = {
     "agents": idle(),

@@ -14,8 +14,9 @@ from journal.entities import Project, Task, maintainer_of, task_status
 from journal.events import Json
 from projections.draft import Draft
 from projections.leftovers import Object
-from projections.turnfile.document import BLOCKED, NOBODY, own, part, word
+from projections.turnfile.document import BLOCKED, NOBODY, part, task_entry, word
 from projections.turnfile.doing import SAYS, did, meant
+from projections.turnfile.shape import put_in_order
 
 
 def adopt(draft: Draft, before: Object, theirs: Object) -> None:
@@ -32,7 +33,8 @@ def adopt(draft: Draft, before: Object, theirs: Object) -> None:
             continue  # it is over by now, or was added meanwhile: the file has nothing to compare
         if id in draft.project.tasks:
             _stand(draft, id, was, entry)
-            _yield_to_the_journal(draft.project, id, was, entry)
+            _settle(draft.project, id, was, entry)
+        put_in_order(entry)
 
 
 def _by_dependence(entries: Object) -> Iterator[str]:
@@ -130,12 +132,14 @@ def _standing(draft: Draft, id: str) -> str:
     return task_status(draft.project, _task(draft, id))
 
 
-def _yield_to_the_journal(project: Project, id: str, was: Object, entry: Object) -> None:
+def _settle(project: Project, id: str, was: Object, entry: Object) -> None:
     """Take what became of a task meanwhile, where the file could not have its way."""
-    now = part(own(project), "coordination", "tasks", id)
-    if was and now and _of(now) != _of(entry) and _of(now) != _of(was):
+    now = task_entry(project, id)
+    if was and _of(now) != _of(entry) and _of(now) != _of(was):
         for key in ("status", "owner", "claim_rev", "completed_rev"):
             entry[key] = now[key]
+    if now["status"] == entry["status"] == "done" and entry["completed_rev"] is None:
+        entry["completed_rev"] = now["completed_rev"]  # everything done was done at some time
 
 
 def _of(entry: Object) -> tuple[Json, Json]:
