@@ -12,15 +12,25 @@ MAINTAINER = "maintainer"
 
 
 def begun(
-    draft: Draft, path: str, *, native: str = "", maintainer: str = "", version: str = ""
+    draft: Draft,
+    path: str,
+    *,
+    native: str = "",
+    maintainer: str = "",
+    version: str = "",
+    revision: int | None = None,
 ) -> None:
     """Open the project that a file is the first of: a workspace that agents share.
 
-    The folder of the file is the workspace; one that is not below the root has its usual name.
+    The folder of the file is the workspace; one that is not below the root has its usual name. A
+    file that is at a `revision` leaves it there, however many events it comes to.
     """
     usual = e.Coordination(maintainer or MAINTAINER)
     coordination = e.Coordination(
-        usual.maintainer, _folder(path) or usual.workspace, version or usual.version
+        usual.maintainer,
+        _folder(path) or usual.workspace,
+        version or usual.version,
+        revision=revision,
     )
     name = native or os.path.basename(os.path.dirname(path)) or draft.project.slug
     opened = e.ProjectOpened(name, "shared", (), native=native, coordination=coordination)

@@ -207,6 +207,7 @@ DIALECTS: dict[str, Dialect] = {
         ),
         _shared("worklog", "WORKLOG.md", "worklog", 1),
         _shared("worklog-archive", "WORKLOG_ARCHIVE.md", "worklog.archive", 1, _has_archive),
+        _shared("turnfile", "TURNFILE.yaml", "turnfile", 1),
     )
 }
 

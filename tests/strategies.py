@@ -189,7 +189,9 @@ _FIELDS: dict[str, SearchStrategy[Any]] = {
     "context_files": st.lists(PATHS, max_size=3).map(tuple),
     "context_usage": st.none() | st.floats(0, 1),
     "continues": st.one_of(st.just(""), _SESSIONS),
-    "coordination": st.none() | st.just(e.Coordination("ada")),
+    "coordination": st.sampled_from(
+        (None, e.Coordination("ada"), e.Coordination("ada", "desk/", revision=7))
+    ),
     "decision": _ids("D{:03}"),
     "depends_on": st.lists(_TASKS, max_size=2).map(tuple),
     "description": TEXT,

@@ -312,6 +312,18 @@ EVERY: tuple[e.Event, ...] = (
         "W003",
         archived=True,
     ),
+    e.ProjectOpened(
+        "Orchard",
+        "shared",
+        (_PLAN,),
+        e.Policy(False, 2, "person", False, True),
+        "orchard",
+        "main",
+        e.Execution("parallel"),
+        e.Coordination("ada", "desk/", "0.2.0", "anyone", 3, 41),
+    ),
+    e.LeaseAcquired("notes-2", "2", "worker-abc", 60, ("MAILBOX.md",), 3, "to compact", 40),
+    e.ProjectAdopted("desk/TURNFILE.yaml", "00ff", "json", "2", "by hand", "turnfile", 42),
 )
 
 
@@ -384,6 +396,7 @@ PURE = (
         "projections/session_state/rendering",
         "projections/leftovers",
         "projections/state_md/*",
+        "projections/turnfile/*",
         "projections/handoff",
     ),
     *("projections/markdown", "projections/yaml", "projections/plans", "projections/remains"),

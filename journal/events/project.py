@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 from msgspec import Struct
 
 from journal.events.coordination import Coordination
-from journal.events.event import ActorStatus, Event, Json, Name, Role, Text
+from journal.events.event import ActorStatus, Count, Event, Json, Name, Role, Text
 from journal.events.step import Policy, StepPlan
 
 
@@ -45,6 +45,8 @@ class ProjectAdopted(Event, frozen=True):
     note: str = ""
     #: The dialect that the file is of.
     projection: str = ""
+    #: The revision of coordination that the file is at: ours never falls behind it.
+    revision: Count = 0
 
 
 class Leftover(Struct, frozen=True, omit_defaults=True):
