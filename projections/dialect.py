@@ -194,6 +194,8 @@ DIALECTS: dict[str, Dialect] = {
             },
             moves=True,
         ),
+        _shared("mailbox", "MAILBOX.md", "mailbox", 1),
+        _shared("open-questions", "OPEN_QUESTIONS.md", "open_questions", 1),
     )
 }
 

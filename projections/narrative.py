@@ -46,8 +46,7 @@ def form(name: str, project: Project, document: Object) -> Object:
 def text(document: Object) -> str:
     """The file: each part with what somebody wrote after it."""
     parts, kept = _texts(document, "parts"), _texts(document, "kept")
-    order = [TOP, *_names(document)]
-    order += [name for name in (*parts, *kept) if name not in set(order)]
+    order = list(dict.fromkeys((TOP, *_names(document), *parts, *kept)))
     written: list[str] = []
     for name in order:
         for each in (parts.get(name), kept.get(name)):
@@ -178,13 +177,14 @@ def _kept(found: Object, before: Object, shown: Object, removals: bool) -> Itera
 def _order(found: Object, before: Object, alone: Object, shown: Object) -> Leftover | None:
     """The order of the parts, where somebody changed it."""
     file = _names(found)
-    if file == [name for name in _names(before) if name in set(file)]:
+    there, now = set(file), set(_texts(alone, "parts"))
+    if file == [name for name in _names(before) if name in there]:
         return None
-    now = set(_texts(alone, "parts"))
     order = [name for name in file if name in now]
-    if order == [name for name in _names(shown) if name in set(order)]:
+    ordered = set(order)
+    if order == [name for name in _names(shown) if name in ordered]:
         return None
-    behind = [name for name in _names(alone) if name not in set(order)]
+    behind = [name for name in _names(alone) if name not in ordered]
     return Leftover(("order",), digest(alone["order"]), ([*order, *behind],))
 
 
