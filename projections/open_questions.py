@@ -98,7 +98,13 @@ def _key(id: str) -> str:
 
 def _row(each: Question) -> str:
     words = (each.id, each.source, each.text, each.status, each.resolution)
-    return row(*(line(word) or "—" for word in words))
+    return row(*map(_cell, words))
+
+
+def _cell(word: str) -> str:
+    """A word as a cell has it; one that means nothing to a reader is spelled."""
+    said = line(word) or "—"
+    return f"\\u{{{ord(word[0]):x}}}{said[1:]}" if word in _NOTHING and word else said
 
 
 # -- what a file says ------------------------------------------------------------------------
@@ -139,7 +145,10 @@ def _read(text: str, known: Project) -> list[Piece | _Asked]:
         seen.add(name)
         entries.append(Piece(name, "".join(lines[above : at + 1])))
         if name == "title":
-            entries.append(Piece("", "".join(lines[at + 1 : end])))
+            rest = "".join(lines[at + 1 : end])
+            about = _ABOUT if rest.startswith(_ABOUT) else ""
+            entries += [Piece("about", about)] if about else []
+            entries.append(Piece("", rest.removeprefix(about)))
         else:
             entries += _of_section(name, lines, at + 1, end, known)
     return entries
@@ -170,8 +179,8 @@ def _of_section(
 
 def _asked(found: Row, known: Project) -> _Asked | None:
     """What a row asks; None if it is the row of no question."""
-    values = {name.partition(" ")[0]: unline(words) for name, words in found.values.items()}
-    values = {name: "" if words in _NOTHING else words for name, words in values.items()}
+    said = {name.partition(" ")[0]: words for name, words in found.values.items()}
+    values = {name: "" if words in _NOTHING else unline(words) for name, words in said.items()}
     id = values.get("id", "").strip("`* ")
     if not (_ID.match(id) or id in known.questions) or not values.get("question"):
         return None

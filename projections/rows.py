@@ -9,6 +9,7 @@ from projections.narrative import Piece
 
 HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*\Z")
 FENCE = re.compile(r" {0,3}(`{3,}|~{3,})([^`]*)\Z")
+_COMMENT = re.compile(r" {0,3}<!--")
 _RULE = re.compile(r"\|?[ \t]*:?-+:?[ \t]*(\|[ \t]*:?-+:?[ \t]*)*\|?")
 
 
@@ -57,7 +58,7 @@ def with_blanks_above(lines: list[str], at: int) -> int:
 def hidden(lines: list[str], at: int) -> int:
     """The line after a comment or fence that begins here; 0 if none does, or has no end."""
     line = lines[at].rstrip("\n")
-    if line.lstrip().startswith("<!--"):
+    if _COMMENT.match(line):
         for end in range(at, len(lines)):
             if "-->" in (lines[end].partition("<!--")[2] if end == at else lines[end]):
                 return end + 1

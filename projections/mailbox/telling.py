@@ -70,15 +70,17 @@ def mentioned(told: Telling, name: str) -> str:
         return ""
 
 
-def _does(told: Telling, message: Message, what: acks.What) -> tuple[str, ...]:
+def _does(
+    told: Telling, message: Message, what: acks.What, how: e.Disposition = "resolved"
+) -> tuple[str, ...]:
     """Who may do what about a message: the one whose it is to do first."""
     project = told.draft.project
     maintainers = [id for id in project.actors if is_maintainer(project, id)]
-    if what == "deferred":
+    if what == "deferred" or how == "abandoned":
         return tuple(maintainers)
     if what != "closed":
         return (message.to,)
-    may = dict.fromkeys((message.sender, *maintainers))
+    may = dict.fromkeys((message.sender, *(() if how == "withdrawn" else maintainers)))
     owner = message.closure_owner
     return (owner, *may) if owner in may else tuple(may)
 
@@ -207,11 +209,10 @@ def _reach(told: Telling, card: Card, id: str, goal: MessageStatus, moved: bool)
     if told.first:
         posted = told.messages[id].posted
         for what in acks.ways(told.messages[id], goal):
-            line = acks.Line("", posted, what, "", f"{told.path} has it as {goal}", card.line)
-            if what == "closed":
-                line = msgspec.structs.replace(line, disposition=card.disposition)
-            who = _does(told, told.messages[id], what)[0]
-            propose(told, acks.event(id, what, line, whole=True), posted, who, card.line)
+            how = card.disposition if what == "closed" else "resolved"
+            line = acks.Line("", posted, what, "", f"{told.path} has it as {goal}", card.line, how)
+            for who in _does(told, told.messages[id], what, how)[:1]:
+                propose(told, acks.event(id, what, line, whole=True), posted, who, card.line)
         return
     if moved:
         return
@@ -222,7 +223,7 @@ def _reach(told: Telling, card: Card, id: str, goal: MessageStatus, moved: bool)
             "agree"
         )
     for what in acks.ways(told.messages[id], goal):
-        who = _does(told, told.messages[id], what)[0]
+        who = next(iter(_does(told, told.messages[id], what)), "")
         event = acks.event(id, what, acks.Line(who, None, what, goal, goal, at))
         propose(told, event, None, who, at)  # says so if the status cannot be reached at all
         raise Invalid(
@@ -252,10 +253,11 @@ def close_by_row(told: Telling, row: Row, cards: set[str]) -> None:
     message = told.messages[id]
     if message.status == "closed":
         return
-    may = _does(told, message, "closed")
+    how = disposition_of(status)
+    may = _does(told, message, "closed", how)
     named = mentioned(told, unline(row.values.get("closed by", "")))
-    closed = e.MessageClosed(id, outcome or subject, disposition_of(status))
-    propose(told, closed, at, named if named in may else may[0], row.line)
+    who = named if named in may else next(iter(may), message.sender)
+    propose(told, e.MessageClosed(id, outcome or subject, how), at, who, row.line)
 
 
 # -- words -----------------------------------------------------------------------------------
