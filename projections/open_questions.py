@@ -44,6 +44,8 @@ next ID and the status `open`; an answer is its resolution, with the status `res
 """
 _ID = re.compile(r"OQ-[0-9]{3,9}\Z")
 _NOTHING = ("", "—", "–", "-", "none")
+#: Blank lines at the end, which are nobody's.
+_ENDING = re.compile(r"\s*\n\s*\Z")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _UPDATED = re.compile(r"^Last updated:[ \t]*([0-9-]{10})", re.MULTILINE)
 _TITLED = re.compile(r"(?:\A|\n)#[ \t]+Open Questions\b", re.IGNORECASE)
@@ -103,8 +105,9 @@ def _row(each: Question) -> str:
 
 def _cell(word: str) -> str:
     """A word as a cell has it; one that means nothing to a reader is spelled."""
-    said = line(word) or "—"
-    return f"\\u{{{ord(word[0]):x}}}{said[1:]}" if word in _NOTHING and word else said
+    if word and word in _NOTHING:
+        return f"\\u{{{ord(word[0]):x}}}{word[1:]}"
+    return line(word) or "—"
 
 
 # -- what a file says ------------------------------------------------------------------------
@@ -215,6 +218,7 @@ def adopt_bytes(
     answer is believed to be gone only with `removals`. `by` has who asks.
     """
     words = narrative.words(content, "an OPEN_QUESTIONS.md")
+    words = _ENDING.sub("\n", f"{words}\n")
     if not intact(content):
         raise Invalid(
             "the file is no OPEN_QUESTIONS.md: it lacks its title '# Open Questions' or every "

@@ -17,6 +17,8 @@ _INDENT = "    "
 _UNSEEN = "\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069\\ufeff"
 _SPELLED = re.compile(rf"[{_UNSEEN}]|\\(?=u\{{)|\s\Z")
 _BLANK_OR_SPELLED = re.compile(rf"[{_UNSEEN}]|\\(?=u\{{)|\s")
+#: Code as people write it, in which nothing would have to be escaped.
+_SPAN = re.compile(r"(?<!`)`([^`\\|<&]+)`(?!`)")
 _ESCAPED = re.compile(r"\\u\{([0-9a-f]{0,6})\}|\\([!-/:-@\[-`{-~])|&(lt|gt|amp|#124);")
 _ENTITIES = {"lt": "<", "gt": ">", "amp": "&", "#124": "|"}
 _TAKEN = re.compile(r"^(\s+)([#*`~>|])")
@@ -57,7 +59,22 @@ def text(lines: Sequence[str]) -> str:
 def line(text: str) -> str:
     """Any text on one line: what would not be on it, or not be seen there, is spelled out."""
     spelled = _BLANK_OR_SPELLED.sub(_spelled, text)
-    return inline(spelled, len(spelled) + 1).replace("\\|", "&#124;")
+    parts = _SPAN.split(spelled)
+    if any("`" in part for part in parts[::2]):
+        parts = [spelled]
+    for n in range(0, len(parts), 2):
+        parts[n] = _safe(parts[n])
+    for n in range(1, len(parts), 2):
+        parts[n] = f"`{parts[n]}`"
+    return "".join(parts)
+
+
+def _safe(part: str) -> str:
+    """What stands around spans of code, with the blanks at its ends."""
+    before, after = (" " if blank else "" for blank in (part[:1] == " ", part[-1:] == " "))
+    if part.isspace():
+        return part
+    return before + inline(part, len(part) + 1).replace("\\|", "&#124;") + after
 
 
 def unline(line: str) -> str:

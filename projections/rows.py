@@ -89,8 +89,8 @@ def table(
         else:
             at += 1
     if at >= end:
-        yield Piece(f"{section} end", "")
         yield Piece("", "".join(lines[start:end]))
+        yield Piece(f"{section} end", "")
         return
     above = max(with_blanks_above(lines, at), start)
     yield Piece("", "".join(lines[start:above]))

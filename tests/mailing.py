@@ -1,5 +1,8 @@
 """A workspace that ada maintains and others share, with mail and questions in it."""
 
+from collections.abc import Callable
+from typing import Any
+
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 from strategies import MINUTE, START, hostile_text
@@ -27,6 +30,7 @@ class Workspace:
     def ask(self, *requests: Request) -> "Workspace":
         """Record what requests amount to, all of it or none; the clock goes on by a minute."""
         made = list(decided(self.project, requests, self.at))
+        self.project = self.project.copy()  # whoever has the one before has it as it was
         for request, event, data in made:
             number = self.project.version + 1
             draft = Draft(
@@ -80,7 +84,7 @@ def workspace() -> Workspace:
     return shared.add(e.ActorRegistered("watcher", "observer"), "ada")
 
 
-def payload(text: str, topic: str = "parser", **about: str) -> e.Payload:
+def payload(text: str, topic: str = "parser", **about: object) -> e.Payload:
     """A payload with a token of its own."""
     return e.Payload(text, token("2026-01-01", topic, 1, text), **about)  # type: ignore[arg-type]
 
@@ -147,7 +151,7 @@ def workspaces(draw: st.DrawFn, steps: int = 12) -> Workspace:
     return shared
 
 
-def act(shared: Workspace, draw: st.DrawFn) -> None:
+def act(shared: Workspace, draw: Callable[[SearchStrategy[Any]], Any]) -> None:
     """One more thing that somebody tries."""
     known = [st.sampled_from(sorted(shared.project.messages)).flatmap(_moves)] * 2
     kinds = [_POSTS, _QUESTIONS, *(known if shared.project.messages else ())]

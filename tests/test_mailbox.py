@@ -222,7 +222,13 @@ def test_rendering_a_great_many_messages() -> None:
         acks = tuple(Ack("acknowledged", "reviewer", at + 10**6, f"on {n}") for _ in range(2))
         id = f"MSG-20260101-{n:05}"
         shared.project.messages[id] = Message(
-            id, "coder", "reviewer", f"Part {n} of the_parser", at, "Look.\n\n- one\n" * 5, acks=acks
+            id,
+            "coder",
+            "reviewer",
+            f"Part {n} of the_parser",
+            at,
+            "Look.\n\n- one\n" * 5,
+            acks=acks,
         )
     began = time.monotonic()
     content = mailbox.render(shared.project)
@@ -234,7 +240,7 @@ def test_rendering_a_great_many_messages() -> None:
 
 
 def test_it_is_kept_up_to_date(tmp_path: Path) -> None:
-    """Every command on mail leaves the file as it is by then, and only a shared workspace has it."""
+    """Every command on mail leaves the file as it is then; only a shared workspace has one."""
     words = ("--maintainer", "ada", "--agent", "coder", "--agent", "reviewer")
     good(tmp_path, "init", "tools", *words)
     path = tmp_path / "working-session/MAILBOX.md"

@@ -6,6 +6,7 @@ not go away: only what is done about it is believed. The first file that is adop
 whatever status it has its messages, and comes out again to the letter.
 """
 
+import re
 from collections.abc import Iterator
 
 from journal import events as e
@@ -38,6 +39,9 @@ from projections.narrative import Piece
 from projections.prose import unline
 from projections.rows import Row, cells
 
+#: Blank lines at the end, which are nobody's.
+_ENDING = re.compile(r"\s*\n\s*\Z")
+
 
 def adopt_bytes(
     content: bytes,
@@ -55,6 +59,7 @@ def adopt_bytes(
     what is missing in the file is believed to be gone only with `removals`. `by` has who asks.
     """
     words = narrative.words(content, "a MAILBOX.md")
+    words = _ENDING.sub("\n", f"{words}\n")
     if not intact(content):
         raise Invalid(
             "the file is no MAILBOX.md: it lacks its title or the heading '## Active Messages'; it "
@@ -94,15 +99,14 @@ def _tell(told: Telling, sheet: Sheet, before: Object) -> None:
     for row in reversed(sheet.rows):
         if row.section == CLOSED and (row.section, row.text) not in rows:
             telling.close_by_row(told, row, cards if told.first else set())
-    numbers, seen = _numbered(before), set[str]()
-    for card in reversed(sheet.cards):
-        if card.id not in seen:
-            seen.add(card.id)
-            if card.id in told.base.messages:
-                told.ids[card.id] = card.id
-                _compare(told, card, shown.get(card.id), numbers.get(key(card.id), {}))
-            else:
-                telling.add(told, card)
+    numbers, noted = _numbered(before), {card.text for card in was.cards}
+    once = {card.id: card for card in reversed(sheet.cards)}
+    for card in reversed([card for card in sheet.cards if once[card.id] is card]):
+        if card.id in told.base.messages:
+            told.ids[card.id] = card.id
+            _compare(told, card, shown.get(card.id), numbers.get(key(card.id), {}))
+        elif card.text not in noted:
+            telling.add(told, card)
 
 
 def _numbered(before: Object) -> dict[str, dict[str, int]]:
@@ -127,9 +131,20 @@ def _compare(told: Telling, card: Card, was: Card | None, numbers: dict[str, int
             new.append(n)
     if was is not None and card.text != was.text:
         _check_same(told, card, was)
+    said = card.value("Status")
+    goal = acks.status_of(said)
+    if said and goal is None and not (was and said == was.value("Status")) and not told.first:
+        raise Invalid(
+            f"line {card.at('Status')}: {quoted(said)} is no status of a message; it is unread, "
+            "acknowledged, blocked, actioned or closed"
+        )
     if message.status == "closed":
+        if goal not in (None, "closed") and not told.first:
+            raise Invalid(
+                f"line {card.line}: {card.id} is closed, and nothing makes it {goal} again; post a "
+                "new message"
+            )
         return
-    goal = acks.status_of(card.value("Status"))
     same = was is not None and goal == acks.status_of(was.value("Status"))
     telling.tell_acks(told, card, card.id, new, None if same else goal)
 
@@ -253,7 +268,8 @@ def _settled(
             found |= set() if group == INBOX and told.first else {name}
     for card in sheet.cards:
         id = told.ids.get(card.id)
-        if id and acks.status_of(card.value("Status")) != told.messages[id].status:
+        status = acks.status_of(card.value("Status"))
+        if id and status not in (None, told.messages[id].status):
             found.add(f"{key(id)} Status")
     for piece in file:
         group, _, rest = piece.name.partition(" ")
