@@ -176,10 +176,9 @@ def _kept(found: Object, before: Object, shown: Object, removals: bool) -> Itera
 def _order(found: Object, before: Object, alone: Object, shown: Object) -> Leftover | None:
     """The order of the parts, where somebody changed it."""
     file = _names(found)
-    there = set(file)
+    there, now = set(file), set(_texts(alone, "parts"))
     if file == [name for name in _names(before) if name in there]:
         return None
-    now = set(_texts(alone, "parts"))
     order = [name for name in file if name in now]
     placed = set(order)
     if order == [name for name in _names(shown) if name in placed]:
