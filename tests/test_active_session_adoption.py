@@ -335,8 +335,10 @@ def test_any_front_matter_comes_out_again(edits: list[tuple[str, int, Any]]) -> 
     if "in_progress" in {step.status for step in project.steps.values()}:
         # What contradicts the phases is not kept.
         said["current_phase"] = shown.get("current_phase")
-    # Phases come in the order of their ids, in whichever they stood.
-    said["phases"] = sorted(said["phases"], key=lambda phase: phase["id"])
+    # Phases come in the order of their ids, in whichever they stood; words have no such order.
+    numbered = all(isinstance(phase["id"], int) for phase in said["phases"])
+    for each in (said,) if numbered else (said, shown):
+        each["phases"] = sorted(each["phases"], key=lambda phase: str(phase["id"]).zfill(20))
     assert shown | {"current_phase": said["current_phase"]} == said
     assert drift(render(project), project).version == project.version
     assert adopted(content, project).version == project.version
@@ -576,6 +578,60 @@ def test_the_current_phase_follows() -> None:
     assert drift(render(begun), begun).version == begun.version
 
 
+IDS: dict[str, list[Any]] = {
+    "numbers with gaps": [10, 20, 30],
+    "numbers as words": ["1", "2", "3"],
+    "one in between": [1, "1.5", 2],
+    "fractions": [1, 1.5, 2],
+    "words": ["design", "build it", "z\n## Phase 1: no"],
+    "words beside numbers": ["design", 1, 2],
+    "alike": [1, "1", 2],
+}
+
+
+@pytest.mark.parametrize("kind", IDS)
+def test_phases_go_by_any_id(kind: str) -> None:
+    """Whatever the tool calls its phases, they are those of the file, there and back, for good."""
+    first, second, third = IDS[kind]
+
+    def name(state: dict[str, Any]) -> None:
+        for phase, id in zip(state["phases"], IDS[kind], strict=True):
+            phase["id"] = id
+        state["phases"][2]["blocked_by"] = [first, second]
+        state["phases"][0] |= {"status": "in_progress", "started": "2026-01-01T09:00:00.000Z"}
+        state["current_phase"] = first
+
+    def go_on(state: dict[str, Any]) -> None:
+        done, begun, other = (by_id(state)[json.dumps(id)] for id in (first, second, third))
+        done |= {"status": "completed", "completed": "2026-01-01T10:00:00.000Z"}
+        done |= {"files_created": ["docs/api.md"], "requires_reconciliation": False}
+        begun |= {"status": "in_progress", "started": "2026-01-01T10:00:00.000Z"}
+        other |= {"status": "in_progress", "started": "2026-01-01T10:00:00.000Z"}
+        state["current_phase"] = third
+        fresh = other | {"id": "more", "blocked_by": [third], "status": "pending", "started": None}
+        state["phases"].append(fresh)
+        state["total_phases"] = 4
+
+    def by_id(front: dict[str, Any]) -> dict[str, Any]:
+        return {json.dumps(phase["id"]): phase for phase in front["phases"]}
+
+    front = json.loads(apart(render(opened(), "json"))[0])
+    content = tool(as_json(front, "# Rate limiter Orchestration Log\n"), name)
+    project = adopted(content)
+    for change in (name, go_on):
+        if change is go_on:
+            content = tool(render(project, "json"), go_on)
+            project = drift(content, project)
+        shown, said = mapping(render(project, "json")), mapping(content)
+        assert shown | {"phases": by_id(shown)} == said | {"phases": by_id(said)}
+        assert adopted(render(project), project).version == project.version
+        assert drift(render(project, "json"), project).version == project.version
+    assert len(project.steps) == 4
+    body = apart(render(project))[1]
+    headings = [line for line in body.splitlines() if line.startswith("## Phase ")]
+    assert len(headings) == len({heading.split(":")[0] for heading in headings}) == 4
+
+
 def test_absolute_paths_of_documents() -> None:
     """The tool names documents absolutely; below its own tree they are those of the workspace."""
     own, other = "/home/someone/shop/docs/plans/a-plan.md", "/var/tmp/a-design.md"
@@ -696,7 +752,10 @@ BOMB = "b0: &b0 [x]\n" + "".join(
         ("---\nsession_id: x\nphases: []\n---\n", "has no list of phases"),
         ("---\nphases: [{id: 1}]\n---\n", "has no session_id"),
         ("---\nsession_id: x\nphases: [1]\n---\n", "phase 1 of the list is no mapping"),
-        ("---\nsession_id: x\nphases: [{id: one}]\n---\n", "'one', which is no number"),
+        ("---\nsession_id: x\nphases: [{id: [1]}]\n---\n", "which names no phase"),
+        ("---\nsession_id: x\nphases: [{id: ' '}]\n---\n", "' ', which names no phase"),
+        ("---\nsession_id: x\nphases: [{id: true}]\n---\n", "True, which names no phase"),
+        ("---\nsession_id: x\nphases: [{id: -1}]\n---\n", "-1, which names no phase"),
         ("---\nsession_id: x\nphases: [{id: 1}, {id: 1}]\n---\n", "that of another phase"),
         ("---\nsession_id: x\nphases: [{id: 1, errors: {a: b}}]\n---\n", "errors of phase 1"),
         ("---\nsession_id: x\nsession_id: y\n---\n", "line 3: 'session_id' stands there twice"),

@@ -17,7 +17,16 @@ from journal.request import Request
 from journal.state import Project, step_order
 from journal.workflows import orchestration
 from projections.active_session import changes, history
-from projections.active_session.document import EXECUTION, NAME, form, may_be_at, own, part, words
+from projections.active_session.document import (
+    EXECUTION,
+    NAME,
+    form,
+    may_be_at,
+    own,
+    own_ids,
+    part,
+    words,
+)
 from projections.active_session.keeping import first_handwriting, handwriting
 from projections.active_session.reading import Source, read
 from projections.draft import Draft, moment_of
@@ -77,6 +86,8 @@ def adopt(
     else:
         changes.top(draft, before, theirs, path)
     _phases(draft, before, held, theirs, fresh)
+    for event in kept(NAME, own_ids(draft.project, part(theirs, "phases")), ()):
+        draft.add(event, must=True)
     current = changes.current(draft.project, before, theirs, fresh)
     behind = base.content_version != project.content_version and not fresh
     left = _left(draft.project, before, theirs, removals, fresh, behind)
@@ -101,7 +112,8 @@ def _keyed(document: Object, before: Object, project: Project) -> Object:
             f"the file says that it is of session {quoted(name)}, not of {before['session_id']}; "
             "put the right file there, or mend its session_id"
         )
-    phases = changes.by_key(document, part(before, "phases"))
+    known = part(before, "phases") if project.version else {}
+    phases = changes.by_key(document, known)
     return {**document, "phases": phases}
 
 

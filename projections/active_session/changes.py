@@ -26,10 +26,12 @@ def by_key(document: Object, before: Object) -> Object:
     found: Object = {}
     phases = document["phases"]
     assert isinstance(phases, list)
+    numbered = {key_of(phase["id"]) for phase in phases} - {""}
     for phase in phases:
         key = known.get(digest(phase["id"])) or key_of(phase["id"])
-        if key in found or (key in before and digest(phase["id"]) not in known):
-            key = str(max(step_order(each)[0] for each in (*before, *found)) + 1)
+        if not key or key in found or (key in before and digest(phase["id"]) not in known):
+            numbers = (step_order(each)[0] for each in (*before, *found, *numbered))
+            key = str(max(numbers, default=0) + 1)
         found[key] = phase
     return found
 

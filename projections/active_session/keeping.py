@@ -80,8 +80,9 @@ def first_handwriting(file: str, phases: Object, project: Project) -> list[Lefto
 
 def _keys(phases: Object, base: Project) -> dict[str, str]:
     """The key of the phase that a number in a heading means."""
-    named = {str(part(phases, key).get("id")): key for key in phases}
-    return {str(number): key for key, number in phase_ids(base).items()} | named
+    ids = {key: part(phases, key).get("id") for key in phases}
+    known = (body.labels(each) for each in (phase_ids(base), ids))
+    return {label: key for each in known for key, label in each.items()}
 
 
 def _checked(leftovers: list[Leftover]) -> list[Leftover]:
