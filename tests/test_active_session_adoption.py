@@ -709,6 +709,53 @@ def test_an_edit_is_merged_with_what_was_recorded_meanwhile() -> None:
     assert shown["phases"][1]["name"] == "Build"
 
 
+def test_two_edits_of_one_rendering() -> None:
+    """The tool writes again before its first edit was rendered: nothing counts or stands twice."""
+    base = opened(e.StepStarted("1"), e.TokensUsed(100, agent="architect"))
+
+    def spend(state: dict[str, Any]) -> None:
+        usage = state["token_usage"]
+        usage["total_input"] += 7
+        usage["by_agent"].setdefault("coder", {"input": 0, "output": 0, "cached": 0})["input"] += 5
+
+    project, content = base, render(base, "json")
+    for turn in range(1, 4):
+        content = tool(content, spend) + f"\nTurn {turn}.\n".encode()
+        project = opened_further(project, e.TokensUsed(1, agent="coder"))
+        project = drift(content, base, project)
+        shown = mapping(render(project))["token_usage"]
+        assert shown["by_agent"]["coder"]["input"] == 6 * turn
+        assert shown["total_input"] == 100 + 8 * turn
+    assert apart(render(project))[1].count("Turn 1.") == 1
+    assert drift(render(project, "json"), project).version == project.version
+    again = drift(tool(render(project, "json"), spend), project)
+    assert mapping(render(again))["token_usage"]["total_input"] == 131
+
+
+def test_keys_of_a_newer_tool() -> None:
+    """What it has beside an agent's tokens and in a phase of its own stays while those go on."""
+
+    def change(state: dict[str, Any]) -> None:
+        row = {"input": 5, "output": 1, "cached": 0, "phases": 1, "duration_ms": 320}
+        state["token_usage"]["by_agent"]["coder"] = row
+        state["token_usage"] |= {"total_input": 5, "total_output": 1}
+        fresh = state["phases"][2] | {"id": 4, "name": "Ship", "kind": "release"}
+        state["phases"].append(fresh)
+        state["total_phases"] = 4
+
+    base = opened(e.StepStarted("1"))
+    content = tool(render(base, "json"), change)
+    project = drift(content, base)
+    assert mapping(render(project)) == mapping(content)
+    project = opened_further(
+        project, e.TokensUsed(10, agent="coder"), e.StepAdjusted("4", "Deliver", agent="writer")
+    )
+    shown = mapping(render(project))
+    row = {"input": 15, "output": 1, "cached": 0, "phases": 1, "duration_ms": 320}
+    assert shown["token_usage"]["by_agent"]["coder"] == row
+    assert (shown["phases"][3]["name"], shown["phases"][3]["kind"]) == ("Deliver", "release")
+
+
 def test_phases_that_come_and_go() -> None:
     """A new phase is planned; one that is gone from the file is not gone."""
 

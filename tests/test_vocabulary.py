@@ -302,6 +302,16 @@ EVERY: tuple[e.Event, ...] = (
     ),
     e.WorklogEntryCompleted("W002", "all of it"),
     e.WorklogCompacted(("W001", "W002"), "ada", "too long"),
+    e.ProjectAdopted(
+        "state/a.md",
+        "00ff",
+        "json",
+        "2",
+        "by hand",
+        "active-session",
+        12,
+        {"coder": (600, 50, 10), "": (900, 50, 10)},
+    ),
 )
 
 

@@ -79,6 +79,8 @@ def adopt(
     base = project if base is None else base
     before, held = part(form(base), "front"), part(form(draft.project), "front")
     theirs = _keyed(source.document, before, project)
+    counted = changes.counted(before, theirs) if removals else {}
+    before = changes.counted_before(before, project.homes.get(NAME), base.content_version)
     if content_digest not in project.sources:  # what was counted once is not counted again
         changes.tokens(draft, before, theirs)
     if fresh:
@@ -97,7 +99,10 @@ def adopt(
     else:
         left += handwriting(source.body, phases, base, project, draft.project, removals)
     if draft.requests or left or current != draft.project.current:
-        adopted = e.ProjectAdopted(path, content_digest, source.form, current, projection=NAME)
+        version = base.content_version if removals else 0
+        adopted = e.ProjectAdopted(
+            path, content_digest, source.form, current, "", NAME, version, counted
+        )
         draft.add(adopted, must=True)
         for event in kept(NAME, left, ()):
             draft.add(event, must=True)
@@ -158,7 +163,8 @@ def _left(
     told = ASIDE | {"current_phase"} if fresh else ASIDE | {"current_phase", "session_id"}
     told = told | {"total_phases"} if behind else told
     alone, shown = part(own(project), "front"), part(form(project), "front")
-    found = list(remaining(Places(alone, shown, before, theirs, told), removals, fresh))
+    was = before if fresh else _with_room(before, alone, theirs)
+    found = list(remaining(Places(alone, shown, was, theirs, told), removals, fresh))
     if not behind:
         found += _current_left(project, alone, shown, theirs, removals or fresh)
     return [
@@ -166,6 +172,17 @@ def _left(
         for place in found
         if fresh or not _is_counted(place)
     ]
+
+
+def _with_room(before: Object, alone: Object, theirs: Object) -> Object:
+    """What was rendered, with room for what came about since in the file and is in the state now,
+    so that the two are compared field by field."""
+    found = dict(before)
+    for key, said in theirs.items():
+        mine, was = alone.get(key), before.get(key, {})
+        if isinstance(said, dict) and isinstance(mine, dict) and isinstance(was, dict):
+            found[key] = _with_room(was, mine, said)
+    return found
 
 
 def _current_left(
@@ -182,7 +199,7 @@ def _current_left(
 
 def _is_counted(place: e.Leftover) -> bool:
     """Whether events say all of it: what a file counts less than was recorded is not believed."""
-    counts = place.path[0] == "token_usage" and len(place.path) > 1
+    counts = place.path[0] == "token_usage" and place.path[-1] in changes.COUNTED
     return counts and all(changes.is_count(value) for value in place.file)
 
 
