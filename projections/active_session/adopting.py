@@ -16,11 +16,12 @@ from journal.events import Json
 from journal.request import Request
 from journal.state import Project, step_order
 from journal.workflows import orchestration
-from projections.active_session import changes, history
+from projections.active_session import changes, history, tokens
 from projections.active_session.document import (
     EXECUTION,
     NAME,
     form,
+    is_count,
     may_be_at,
     own,
     own_ids,
@@ -79,10 +80,10 @@ def adopt(
     base = project if base is None else base
     before, held = part(form(base), "front"), part(form(draft.project), "front")
     theirs = _keyed(source.document, before, project)
-    counted = changes.counted(before, theirs) if removals else {}
-    before = changes.counted_before(before, project.homes.get(NAME), base.content_version)
+    counted = tokens.counted(before, theirs) if removals else {}
+    before = tokens.counted_before(before, project.homes.get(NAME), base.content_version)
     if content_digest not in project.sources:  # what was counted once is not counted again
-        changes.tokens(draft, before, theirs)
+        tokens.spend(draft, before, theirs)
     if fresh:
         changes.documents(draft, before, theirs, path)
     else:
@@ -199,8 +200,8 @@ def _current_left(
 
 def _is_counted(place: e.Leftover) -> bool:
     """Whether events say all of it: what a file counts less than was recorded is not believed."""
-    counts = place.path[0] == "token_usage" and place.path[-1] in changes.COUNTED
-    return counts and all(changes.is_count(value) for value in place.file)
+    counts = place.path[0] == "token_usage" and place.path[-1] in tokens.COUNTED
+    return counts and all(is_count(value) for value in place.file)
 
 
 # -- opening ---------------------------------------------------------------------------------

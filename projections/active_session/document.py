@@ -288,3 +288,14 @@ def texts(of: Json, key: str) -> tuple[str, ...]:
     found = of.get(key) if isinstance(of, dict) else None
     listed = found if isinstance(found, list) else []
     return tuple(dict.fromkeys(each for each in listed if isinstance(each, str) and each))
+
+
+def count(of: Json, name: str) -> int:
+    """A count; 0 where there is none."""
+    found = of.get(name) if isinstance(of, dict) else None
+    return found if is_count(found) and isinstance(found, int) else 0
+
+
+def is_count(value: Json) -> bool:
+    """Whether a value can be a sum of tokens."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 2**53
