@@ -10,7 +10,7 @@ from projections.values import as_text
 _WORDS: dict[type[e.Event], Callable[[Any], str]] = {
     e.ProjectOpened: lambda x: f"project opened: {x.title} ({x.workflow}, {_opened(x)})",
     e.ProjectAdopted: lambda x: f"adopted {x.source}{_because(x.note)}",
-    e.LeftoversKept: lambda x: f"kept {len(x.leftovers) + len(x.originals)} values of a file",
+    e.LeftoversKept: lambda x: f"kept {_values(x)} of a file",
     e.ProjectArchived: lambda x: f"project archived{_because(x.reason)}",
     e.ProjectAborted: lambda x: f"project aborted{_because(x.reason)}",
     e.ProjectReopened: lambda x: "project reopened",
@@ -137,6 +137,11 @@ def _shown(x: e.BriefShown) -> str:
     left_out = sum(x.left_out.values())
     said = f" to {x.agent}" if x.agent else ""
     return f"{said}, {left_out:,} items left out" if left_out else said
+
+
+def _values(x: e.LeftoversKept) -> str:
+    kept = len(x.leftovers) + len(x.originals)
+    return "1 value" if kept == 1 else f"{kept:,} values"
 
 
 def _because(reason: str) -> str:

@@ -242,6 +242,7 @@ def test_its_tool_archives_it(tour: Path) -> None:
         assert not (tour / STATE).exists()
     (tour / ARCHIVED).rename(tour / STATE)
     good(tour, "drift", "--adopt")
+    assert "kept 1 value of a file" in good(tour, "log").out
     good(tour, "archive")
     assert front(tour, ARCHIVED)["status"] == "completed"
     assert good(tour, "verify").out.endswith(f"{ARCHIVED}: fresh\n")
