@@ -126,7 +126,7 @@ def colour(event: e.Event) -> str:
 
 def _opened(x: e.ProjectOpened) -> str:
     shared = f", maintained by {x.coordination.maintainer}" if x.coordination else ""
-    return f"{len(x.steps)} steps{shared}"
+    return f"{len(x.steps)} step{'' if len(x.steps) == 1 else 's'}{shared}"
 
 
 def _by(agent: str) -> str:
@@ -141,7 +141,7 @@ def _shown(x: e.BriefShown) -> str:
 
 def _values(x: e.LeftoversKept) -> str:
     kept = len(x.leftovers) + len(x.originals)
-    return "1 value" if kept == 1 else f"{kept:,} values"
+    return f"{kept:,} value{'' if kept == 1 else 's'}"
 
 
 def _because(reason: str) -> str:
