@@ -732,6 +732,22 @@ def test_two_edits_of_one_rendering() -> None:
     assert mapping(render(again))["token_usage"]["total_input"] == 131
 
 
+def test_an_edit_with_very_many_agents() -> None:
+    """However many there are, what each of them used is adopted."""
+
+    def change(state: dict[str, Any]) -> None:
+        row = {"input": 1, "output": 0, "cached": 0}
+        state["token_usage"]["by_agent"] = {f"{'agent-' * 20}{n}": row for n in range(4000)}
+        state["token_usage"]["total_input"] = 4000
+
+    base = opened()
+    project = drift(tool(render(base, "json"), change), base)
+    assert (len(project.tokens), mapping(render(project))["token_usage"]["total_input"]) == (
+        4000,
+        4000,
+    )
+
+
 def test_keys_of_a_newer_tool() -> None:
     """What it has beside an agent's tokens and in a phase of its own stays while those go on."""
 

@@ -80,7 +80,7 @@ def adopt(
     base = project if base is None else base
     before, held = part(form(base), "front"), part(form(draft.project), "front")
     theirs = _keyed(source.document, before, project)
-    counted = tokens.counted(before, theirs) if removals else {}
+    counted = tokens.counted(before, theirs) if removals else None
     before = tokens.counted_before(before, project.homes.get(NAME), base.content_version)
     if content_digest not in project.sources:  # what was counted once is not counted again
         tokens.spend(draft, before, theirs)
@@ -100,9 +100,9 @@ def adopt(
     else:
         left += handwriting(source.body, phases, base, project, draft.project, removals)
     if draft.requests or left or current != draft.project.current:
-        version = base.content_version if removals else 0
+        version = 0 if counted is None else base.content_version
         adopted = e.ProjectAdopted(
-            path, content_digest, source.form, current, "", NAME, version, counted
+            path, content_digest, source.form, current, "", NAME, version, counted or {}
         )
         draft.add(adopted, must=True)
         for event in kept(NAME, left, ()):

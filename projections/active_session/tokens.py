@@ -2,12 +2,16 @@
 
 from collections.abc import Mapping
 
+import msgspec
+
 from journal import events as e
 from journal.events import Json
 from projections.active_session.document import count, part
 from projections.draft import Draft
 from projections.leftovers import Object
 
+#: So many bytes of counts an event keeps.
+_MOST = 400_000
 _COUNTS = ("input", "output", "cached")
 #: What these fields say is recorded as tokens used.
 COUNTED = frozenset((*_COUNTS, *(f"total_{name}" for name in _COUNTS)))
@@ -28,15 +32,18 @@ def spend(draft: Draft, before: Object, theirs: Object) -> None:
         draft.add(_used(rest), nobody=True)
 
 
-def counted(before: Object, theirs: Object) -> dict[str, tuple[int, int, int]]:
-    """What a file counts otherwise than when it was rendered, by agent; of nobody, in all."""
+def counted(before: Object, theirs: Object) -> dict[str, tuple[int, int, int]] | None:
+    """What a file counts otherwise than when it was rendered, by agent; of nobody, in all.
+
+    None if that is more than an event can keep.
+    """
     was, now = part(before, "token_usage"), part(theirs, "token_usage")
     old, new = part(was, "by_agent"), part(now, "by_agent")
     found = {agent: _counts(new[agent]) for agent in new if agent}
     found = {agent: each for agent, each in found.items() if each != _counts(old.get(agent))}
     if _counts(now, "total_") != _counts(was, "total_"):
         found[""] = _counts(now, "total_")
-    return found
+    return found if len(msgspec.json.encode(found)) <= _MOST else None
 
 
 def counted_before(before: Object, last: e.ProjectAdopted | None, version: int) -> Object:
