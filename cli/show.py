@@ -16,6 +16,7 @@ from journal.blocking import is_escalated, paused_steps
 from journal.clock import iso
 from journal.entities import Error, Lease, Step, is_stale, waits_on
 from journal.events import Execution
+from journal.rules.names import tries
 from journal.state import active_blockers, lease_until, step_agent, task_status
 from journal.workspace import Workspace
 from projections.brief.standing import failed_at
@@ -195,8 +196,7 @@ def _remarks(state: Project, step: Step, is_paused: bool) -> Iterator[str]:
     if step.to_reconcile:
         yield "to be reconciled"
     if step.retries and not is_done(step):
-        limit = state.policy.retries
-        yield f"tried again {step.retries}{'' if limit is None else f' of {limit}'} times"
+        yield f"tried again {tries(state, step)} times"
     if step.verified and not step.verified.passed:
         yield "did not pass"
 

@@ -319,6 +319,10 @@ _OWN: dict[tuple[type[e.Event], str], SearchStrategy[Any]] = {
     (e.PhaseAdvanced, "step"): WORDS,
     (e.ProjectAdopted, "current"): _STEP_OR_NONE,
     (e.ProjectAdopted, "source"): TEXT,
+    (e.ProjectAdopted, "base"): _SMALL,
+    (e.ProjectAdopted, "tokens"): st.dictionaries(
+        st.sampled_from(("", "coder")), st.tuples(_SMALL, _SMALL, _SMALL)
+    ),
     (e.StepAdopted, "completed"): _MOMENTS,
     (e.StepAdopted, "started"): _MOMENTS,
     (e.StepAdopted, "status"): st.sampled_from(

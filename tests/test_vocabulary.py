@@ -324,6 +324,16 @@ EVERY: tuple[e.Event, ...] = (
     ),
     e.LeaseAcquired("notes-2", "2", "worker-abc", 60, ("MAILBOX.md",), 3, "to compact", 40),
     e.ProjectAdopted("desk/TURNFILE.yaml", "00ff", "json", "2", "by hand", "turnfile", 42),
+    e.ProjectAdopted(
+        "state/a.md",
+        "00ff",
+        "json",
+        "2",
+        "by hand",
+        "active-session",
+        base=12,
+        tokens={"coder": (600, 50, 10), "": (900, 50, 10)},
+    ),
 )
 
 
