@@ -9,14 +9,14 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 
 from journal.clock import iso
-from journal.entities import Project, Session, is_stale, maintainer_of, task_status
+from journal.entities import Project, Session, is_stale, last_snapshot, maintainer_of, task_status
 from journal.live import SIGNALS
 from journal.mail import to_acknowledge, unread
 from journal.peers import Message, Snapshot
 from projections import snapshot
 from projections.brief.brief import Item, Reading, Section
 from projections.markdown import clip
-from projections.peers import active_task, last_snapshot
+from projections.peers import active_task
 from projections.protocol import Advice, Offer, command
 
 #: What the first part of a snapshot is called, which stands as YAML in a file.

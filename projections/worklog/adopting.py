@@ -212,7 +212,11 @@ def _entries(
             done = is_done(telling.status(text)) and not is_done(telling.status(was))
             if done or name == ARCHIVE:
                 draft.add(e.WorklogEntryCompleted(known), actor=entry.agent)
-    if moved:
+    if moved and first:
+        # An archive that was there before us was approved of then; what is needed still stays.
+        for id in moved:
+            draft.add(e.WorklogCompacted((id,)), actor=maintainer_of(draft.project))
+    elif moved:
         draft.add(e.WorklogCompacted(tuple(moved)), must=True)
     return found
 
