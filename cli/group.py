@@ -5,11 +5,15 @@ import typer
 from cli import exits, output
 
 
-def group(about: str, name: str | None = None) -> typer.Typer:
-    """A group; without a command it shows its help."""
+def group(about: str = "", name: str | None = None) -> typer.Typer:
+    """A group; without a command it shows its help.
+
+    One that does something by itself says in its own function what it is about.
+    """
+    told = {"help": about} if about else {}
     app = typer.Typer(
         name=name,
-        help=about,
+        **told,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
         context_settings={"help_option_names": ["-h", "--help"]},
