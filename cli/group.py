@@ -1,6 +1,7 @@
 """Groups of commands: `passdown step start` is the command `start` of the group `step`."""
 
 import typer
+from typer.models import Default
 
 from cli import exits, output
 
@@ -10,10 +11,9 @@ def group(about: str = "", name: str | None = None) -> typer.Typer:
 
     One that does something by itself says in its own function what it is about.
     """
-    told = {"help": about} if about else {}
     app = typer.Typer(
         name=name,
-        **told,
+        help=about or Default(None),
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
         context_settings={"help_option_names": ["-h", "--help"]},
