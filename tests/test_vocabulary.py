@@ -335,6 +335,7 @@ EVERY: tuple[e.Event, ...] = (
         12,
         {"coder": (600, 50, 10), "": (900, 50, 10)},
     ),
+    e.RecordRedacted((e.Redacted(7, "0a" * 32), e.Redacted(9, "f1" * 32)), "a key was in it"),
 )
 
 
@@ -399,7 +400,7 @@ ALLOWED = {
 }
 PURE = (
     *("journal/events/*", "journal/rules/*", "journal/state/*"),
-    *("journal/entities", "journal/payload", "journal/record"),
+    *("journal/entities", "journal/payload", "journal/record", "journal/masking"),
     *("journal/blocking", "journal/supervision"),
     *(
         "projections/session_state/document",
