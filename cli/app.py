@@ -55,6 +55,8 @@ MODULES = {
     "drift": ("drift",),
     "tables": ("tables", "search"),
     "care": ("sync", "verify", "recover"),
+    "redact": ("redact",),
+    "exchange": ("export", "import", "backup", "restore"),
     "setup": ("setup",),
     "mcp": ("mcp",),
 }

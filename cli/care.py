@@ -17,6 +17,7 @@ from journal.salvage import Salvaged, salvage
 from journal.store import Flaw
 from journal.workspace import Workspace
 from projections.files import FileState, inspect, sync
+from projections.unfinished import is_open
 
 
 def register(app: typer.Typer) -> None:
@@ -81,7 +82,8 @@ def verify(project: options.Project = "", as_json: options.AsJson = False) -> in
                 flaws.append(Flaw(str(error)))
         versions = {} if flaws else {slug: journal.project(slug).state.version for slug in files}
     every = [one for each in (*files.values(), tables) for one in each]
-    well = not flaws and all(map(_is_fresh, every))
+    unfinished = is_open(workspace)
+    well = not flaws and not unfinished and all(map(_is_fresh, every))
     if as_json:
         of_journal = JournalAnswer(not flaws, versions, flaws)
         output.document(Verified(well, of_journal, files, next(iter(tables), None)))
@@ -98,6 +100,8 @@ def verify(project: options.Project = "", as_json: options.AsJson = False) -> in
         output.note(
             "not every file is fresh; `passdown recover` restores what is missing, corrupt or stale"
         )
+    if unfinished:
+        output.note("an erasure is not done; `passdown redact --finish` carries it to its end")
     for problem in [file.problem for file in every if file.problem]:
         output.note(problem)
     return exits.OK if well else exits.NOT_WELL

@@ -66,6 +66,8 @@ def of_records(
 def of_text(project: str, records: Iterable[Record], text: str, instead: str = MASK) -> Erasure:
     """What is to stand in every record that holds a text, with that text replaced."""
     found = Erasure(project, texts={text})
+    if text in project:
+        found.fixed.append(f"the name of project {project}, which is part of the chain")
     for record in records:
         fixed = (("id", record.id), ("cause", record.cause or ""), ("type", record.type))
         found.fixed += [

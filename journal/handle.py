@@ -91,6 +91,10 @@ class Handle(forks.Forkable):
         records = self._store.read(self.slug, after, upto)
         return checked(self.slug, records, after, previous, self.redactions())
 
+    def find(self, id: str) -> Record | None:
+        """The record that has this id."""
+        return self._store.find(self.slug, id)
+
     def redactions(self) -> Redactions:
         """What was redacted in this project."""
         return Redactions(self._store, self.slug)

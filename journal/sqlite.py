@@ -114,13 +114,23 @@ class SqliteStore(forks.Forkable):
         salvage reads both.
         """
         with self.locked():
-            fresh = self._build(chains)
-            aside.mkdir(parents=True, exist_ok=True)
+            self.replace(self._build(chains), aside)
+
+    def replace(self, fresh: Path, aside: Path) -> None:
+        """Put a journal in the place of what is there, which is moved to `aside`."""
+        with self.locked():
             for suffix in ("", "-wal", "-shm"):
                 old = self.path.with_name(f"journal.db{suffix}")
                 if os.path.lexists(old):
+                    aside.mkdir(parents=True, exist_ok=True)
                     os.rename(old, aside / old.name)
             self._put_in_place(fresh)
+
+    def copy(self, path: Path) -> None:
+        """Make a copy in a file that is not there yet, as of one moment, while others write."""
+        with self._read() as connection:
+            connection.execute("VACUUM INTO ?", (str(path),))
+        fsync(path)
 
     def _build(self, chains: Iterable[Sequence[Record]]) -> Path:
         """A whole journal under another name."""
