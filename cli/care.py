@@ -12,6 +12,7 @@ from journal import Handle, Journal
 from journal import workspace as places
 from journal.audit import audit
 from journal.errors import JournalError
+from journal.ranges import cores
 from journal.recovery import recover_journal
 from journal.salvage import Salvaged, salvage
 from journal.store import Flaw
@@ -63,13 +64,20 @@ def _report(found: dict[str, list[FileState]], tables: list[FileState], as_json:
 
 
 @answers(Verified)
-def verify(project: options.Project = "", as_json: options.AsJson = False) -> int:
+def verify(
+    project: options.Project = "",
+    jobs: Annotated[
+        int,
+        typer.Option("--jobs", min=0, help="So many processes; as many as there are cores if 0."),
+    ] = 0,
+    as_json: options.AsJson = False,
+) -> int:
     """Check the database, heads, chain, commitments and every projection file.
 
     Example: passdown verify
     """
     with opened() as (workspace, journal):
-        flaws = _flaws(journal)
+        flaws = _flaws(journal, jobs or cores())
         files: dict[str, list[FileState]] = {}
         tables: list[FileState] = []
         try:
@@ -107,13 +115,13 @@ def verify(project: options.Project = "", as_json: options.AsJson = False) -> in
     return exits.OK if well else exits.NOT_WELL
 
 
-def _flaws(journal: Journal) -> list[Flaw]:
+def _flaws(journal: Journal, jobs: int) -> list[Flaw]:
     try:
         total = sum(head.version for head in journal.store.heads())
     except (JournalError, TypeError):
         total = None  # what is wrong with the heads, the audit says
     with progress("verifying", total) as advance:
-        return list(audit(journal.store, advance))
+        return list(audit(journal.store, advance, jobs))
 
 
 def _is_fresh(file: FileState) -> bool:
