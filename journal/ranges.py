@@ -5,6 +5,7 @@ piece before that sees is right.
 """
 
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -94,7 +95,9 @@ def audit_with(
     from concurrent.futures import ProcessPoolExecutor, as_completed
     from multiprocessing import get_context
 
-    with ProcessPoolExecutor(min(jobs, len(ranges) + 1), get_context("spawn")) as pool:
+    # A fork has everything imported, and forks.py sees to it that it finds nothing half done.
+    context = get_context("fork" if sys.platform == "linux" else "spawn")
+    with ProcessPoolExecutor(min(jobs, len(ranges) + 1), context) as pool:
         checked = pool.submit(_check, open)
         looked: dict[Future[list[Flaw]], Range] = {
             pool.submit(_audit, open, range): range for range in ranges
