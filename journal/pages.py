@@ -14,6 +14,7 @@ Value: TypeAlias = bytes | str | int | None
 
 _TABLE_LEAF = 0x0D
 _INDEX_LEAF = 0x0A
+_INTERIOR = (0x02, 0x05)
 
 
 def log_of(path: Path) -> Log:
@@ -62,6 +63,35 @@ class Pages:
         yield from self.on_frames(self._log.frames)
         for start in range(0, len(self._content), self._size):
             yield from self._on(self._content[start : start + self._size])
+
+    def doubtful(self) -> Iterator[int]:
+        """The pages on which something is that no journal has: where SQLite only says that the file
+        is malformed, this says where. The first page, with header and schema, is not looked at."""
+        for number in range(2, len(self._content) // self._size + 1):
+            try:
+                if not self._is_likely(self._page(number)):
+                    yield number
+            except (IndexError, ValueError):
+                yield number
+
+    def _is_likely(self, page: bytes) -> bool:
+        if page[0] in (_TABLE_LEAF, _INDEX_LEAF):
+            return all(map(_is_ours, self._rows(page)))
+        if page[0] in _INTERIOR:
+            starts = [8, *self._pointers(page, 12)]
+            children = (int.from_bytes(page[start : start + 4], "big") for start in starts)
+            return all(0 < child <= len(self._content) // self._size for child in children)
+        return page[0] == 0  # what follows an overflow page, or is free, begins with a small number
+
+    def _rows(self, page: bytes) -> Iterator[list[Value]]:
+        return (self._row(page, start) for start in self._pointers(page, 8))
+
+    def _pointers(self, page: bytes, first: int) -> Iterator[int]:
+        for n in range(int.from_bytes(page[3:5], "big")):
+            start = int.from_bytes(page[first + 2 * n : first + 2 * n + 2], "big")
+            if not 8 <= start < self._size:
+                raise ValueError("a row begins outside its page")
+            yield start
 
     def _on(self, page: bytes) -> Iterator[list[Value]]:
         # The first page begins with the file's own header; what we look for is never on it.
@@ -112,6 +142,16 @@ class Pages:
             following = int.from_bytes(overflow[:4], "big")
             left -= size - 4
         return b"".join(parts)
+
+
+def _is_ours(row: list[Value]) -> bool:
+    """Whether a row could be of one of the journal's tables or indices."""
+    match row:
+        case [str(), int() | str(), int()] | [str(), int(), bytes()]:
+            return True
+        case [int(), str(), int(), str(), str(), bytes(), _, bytes(), int(), *rest]:
+            return len(rest) == 5
+    return False
 
 
 def _page_size(content: bytes) -> int:

@@ -26,7 +26,7 @@ from journal.errors import (
     Rejected,
 )
 from journal.explained import explained
-from journal.pages import last_logged, log_of
+from journal.pages import Pages, last_logged, log_of
 from journal.record import GENESIS, Draft, Record, link
 from journal.schema import STATEMENTS, migrate
 from journal.store import Flaw, Head, Masked
@@ -450,7 +450,8 @@ class SqliteStore(forks.Forkable):
                     what = f"the log has version {version} of {project} where SQLite cannot read it"
                     yield Flaw(what, project)
         except (sqlite3.Error, UnicodeDecodeError) as e:
-            yield Flaw(f"SQLite: {e}")
+            pages = ", ".join(map(str, islice(Pages.of(self.path).doubtful(), 8)))
+            yield Flaw(f"SQLite: {e} (page {pages or '1, the header and the schema'})")
 
 
 def _headless(project: str) -> JournalDamaged:

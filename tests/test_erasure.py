@@ -489,7 +489,7 @@ def raw(app: Handle, statement: str) -> None:
 @pytest.mark.parametrize(
     "statement",
     [
-        'UPDATE records SET salt = NULL, data = \'{"title":"forged"}\' WHERE version = 3',
+        'UPDATE records SET salt = NULL, data = x'7b7d' WHERE version = 3',
         'UPDATE records SET data = \'{"title":"forged","finding":"F001"}\' WHERE version = 2',
         "UPDATE records SET actor = 'eve' WHERE version = 2",
     ],
