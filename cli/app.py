@@ -35,6 +35,8 @@ MODULES = {
     "question": ("question",),
     "finding": ("finding", "review", "error"),
     "session": ("session", "files", "next", "note"),
+    "snapshot": ("snapshot",),
+    "handoff": ("handoff",),
     "mail": ("mail",),
     "commitment": ("commitment",),
     "coordination": ("turn", "signal", "phase", "escalation"),

@@ -3,12 +3,13 @@
 import os
 import stat
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from cli.ready import Ready, traits
 from journal import cache
 from journal.digest import sha256
 from journal.entities import Document, Project
-from journal.errors import PassdownError
+from journal.errors import NotFound, PassdownError
 from journal.events import BriefShown, DocumentRecorded
 from journal.handle import Handle
 from journal.live import is_large, live
@@ -33,6 +34,9 @@ from projections.settings import FILE as SETTINGS
 from projections.settings import plan_files
 from projections.values import visible_json
 
+if TYPE_CHECKING:
+    from projections.brief.peers import Handover
+
 #: What a host is told beside a brief is never longer, as JSON: who the agent is, a note, the frame.
 BESIDE = 1_600
 
@@ -53,8 +57,10 @@ def composed(
     agent: str = "",
     handle: Handle | None = None,
     found: Found | None = None,
+    predecessor: str = "",
 ) -> Brief:
-    """The brief on a state, with what the workspace's files have to do with it.
+    """The brief on a state, with what the workspace's files have to do with it, and with what a
+    predecessor left: who goes on is its own where none is named.
 
     With the handle it also says how documents have changed, whose words only the records have.
     What was found of files a moment ago is not looked at again.
@@ -76,7 +82,30 @@ def composed(
         mismatches=mismatches(state, found, ours, recorded),
         unseen=unseen(state, found),
         plans=plans,
+        left=_left(workspace, state, agent, predecessor),
     )
+
+
+def _left(workspace: Workspace, state: Project, agent: str, named: str) -> "Handover | None":
+    """What a predecessor left, where somebody left anything."""
+    if not named and (state.coordination is None or not agent):
+        return None
+    from cli.measuring import measured
+    from projections.brief import peers
+
+    if named:
+        check_known(state, named)
+    before = peers.predecessor(state, agent, named)
+    if not before:
+        return None
+    return peers.handover(state, before, agent, measured(workspace, peers.sought(state, before)))
+
+
+def check_known(state: Project, agent: str) -> None:
+    """Refuse to go on from somebody who never was here."""
+    known = {*(session.agent for session in state.sessions.values()), *state.actors} - {""}
+    if agent not in known:
+        raise NotFound("agent", agent, known, hint="name one that had a session")
 
 
 def _plans(workspace: Workspace) -> PlanFiles:

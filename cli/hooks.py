@@ -19,7 +19,7 @@ from msgspec import Struct
 from cli import whose
 from cli.contracts import HOSTS, Moment, Told, answer, legible, meaning
 from cli.hearing import hear
-from cli.presence import is_name, record
+from cli.presence import is_name, record, waiting
 from cli.ready import ready
 from journal import events as e
 from journal import workspace as places
@@ -188,6 +188,8 @@ def serve(call: Call, told: Callable[[], Told]) -> None:
             return
         state = handle.state
         seen = _shown(call, workspace, handle, state) if begins else None
+        if call.event == "Stop":
+            seen = waiting(state, host.session_id, call.hook)
         if is_over(state):
             return  # of which the brief speaks; nothing is to be recorded
         if problem:
@@ -198,7 +200,9 @@ def serve(call: Call, told: Callable[[], Told]) -> None:
         record(handle, means, host.session_id, agent, call.hook, seen)
         if len(heads) > 1 and host.session_id in handle.state.session_names:
             whose.remember(workspace.folder, host.session_id, handle.slug)
-        if seen:
+        if seen and not begins:
+            _point_out(call, handle.slug, seen)
+        elif seen:
             _introduce(call, handle, host.session_id, [each.project for each in heads])
 
 
@@ -247,6 +251,16 @@ def _introduce(call: Call, handle: LiveHandle, host: str, projects: Sequence[str
     if path := os.environ.get("CLAUDE_ENV_FILE"):
         with suppress(OSError), open(path, "a") as shell:
             shell.write(f"export PASSDOWN_SESSION={session} PASSDOWN_PROJECT={handle.slug}\n")
+
+
+def _point_out(call: Call, slug: str, seen: e.BriefShown) -> None:
+    """Tell the agent once, when its turn ends, that mail waits for it."""
+    count = len(seen.shown["mail"])
+    many = "1 message is" if count == 1 else f"{count} messages are"
+    agent = seen.agent[:_NAME]
+    call.note = _sentence(
+        f"{many} unread for {agent}; `passdown mail list --unread --agent {agent} -p {slug}`"
+    )
 
 
 # -- what comes after ------------------------------------------------------------------------

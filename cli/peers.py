@@ -184,3 +184,51 @@ class Compaction(Struct, frozen=True):
     project: str
     entries: list[str]
     kept: dict[str, str]
+
+
+class SnapshotAnswer(Struct, frozen=True):
+    """What an agent left when it closed a session, without its words."""
+
+    token: str
+    agent: str
+    session: str
+    at: str
+    close_reason: e.CloseReason
+    status: Literal["complete", "partial", "blocked"]
+    task: str
+    next_action: str
+    branch: str
+    phase: str
+    revision: int
+    unread: int
+    #: The token of the agent's newest one, if that is another.
+    superseded_by: str
+
+
+class WholeSnapshot(SnapshotAnswer, frozen=True):
+    """A snapshot with its body; `changed` is how that differs from the one it is held against."""
+
+    body: str
+    changed: list[str]
+
+
+class CheckAnswer(Struct, frozen=True):
+    """One check of a snapshot, and each thing that does not hold: its line, value, and why."""
+
+    name: Literal["checksum", "active task", "mailbox", "files", "questions"]
+    passed: bool
+    failed: list[str]
+
+
+class ValidationAnswer(Struct, frozen=True):
+    """Whether a snapshot holds: of the journal, or as it stands on that line of a file."""
+
+    token: str
+    agent: str
+    file: str
+    line: int
+    valid: bool
+    superseded_by: str
+    checks: list[CheckAnswer]
+    #: What is wrong with what stands in front of it.
+    wrong: list[str]

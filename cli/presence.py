@@ -24,7 +24,9 @@ def record(
         event = _about(state, means, host, agent, hook)
         requests = [] if event is None else [_request(event, agent, host)]
         if seen:
-            requests.append(_request(replace(seen, agent=agent, hook=hook), agent, host))
+            requests.append(
+                _request(replace(seen, agent=seen.agent or agent, hook=hook), agent, host)
+            )
         return requests
 
     # Two hooks may ask at once, so that it is decided under the lock. What comes to nothing, as
@@ -34,6 +36,18 @@ def record(
         if not any(decided(state, propose(state, moment), moment)):
             return
     handle.append_decided(propose)
+
+
+def waiting(state: Project, host: str, hook: str) -> e.BriefShown | None:
+    """That an agent whose turn ends has mail it has not read and was not told of, if it has."""
+    session = state.sessions.get(state.session_names.get(host, ""))
+    if session is None or not state.messages:
+        return None
+    from journal.mail import unread
+
+    new = [x.id for x in unread(state, session.agent) if x.pointed_out is None]
+    shown = {"mail": tuple(new)}
+    return e.BriefShown(state.version, agent=session.agent, shown=shown, hook=hook) if new else None
 
 
 def _request(event: e.Event, agent: str, session: str) -> Request:

@@ -48,6 +48,12 @@ def resume(
         str, typer.Option("--step", help="For this step; where the project stands if not given.")
     ] = "",
     agent: Annotated[str, typer.Option("--agent", help="Who goes on.")] = "",
+    predecessor: Annotated[
+        str,
+        typer.Option(
+            "--from", metavar="AGENT", help="Whose work is taken up; the agent's own if not given."
+        ),
+    ] = "",
     session: Annotated[
         str, typer.Option("--session", help="Start this session, and record what it is shown.")
     ] = "",
@@ -63,10 +69,12 @@ def resume(
 ) -> None:
     """Say how to go on: which step, from where, what must not be missed, and the next command.
 
+    Where agents share a workspace it begins with the snapshot of whoever went before.
+
     Example: passdown resume --step 2 --agent 03-Architect --budget 1000
     """
     wanted = tuple(topics.split(",")) if topics else ()
-    asked = Asked(project, step, agent, session, budget, wanted)
+    asked = Asked(project, step, agent, session, budget, wanted, predecessor)
     output.line(answer(asked, "json" if as_json else form)[1].rstrip("\n"))
 
 
@@ -79,6 +87,7 @@ class Asked(Struct, frozen=True):
     session: str = ""
     budget: int | None = None
     topics: tuple[str, ...] = ()
+    predecessor: str = ""
 
 
 def answer(asked: Asked, form: Form = "md") -> tuple[Brief, str]:
@@ -94,7 +103,14 @@ def answer(asked: Asked, form: Form = "md") -> tuple[Brief, str]:
                 handle = chosen(journal, adopted)
                 if asked.session:
                     return _started(workspace, handle, asked, form)
-                brief = composed(workspace, handle.state, asked.step, asked.agent, handle)
+                brief = composed(
+                    workspace,
+                    handle.state,
+                    asked.step,
+                    asked.agent,
+                    handle,
+                    predecessor=asked.predecessor,
+                )
                 return _cut(brief, asked, form)
     place = workspace or _place()
     brief = _without_journal(place, known, asked.project, asked.step, asked.agent)
@@ -126,7 +142,9 @@ def _started(workspace: Workspace, handle: Handle, asked: Asked, form: Form) -> 
     found = look(workspace, handle.state)
 
     def propose(state: Project, now: int) -> list[Request]:
-        whole = composed(workspace, state, asked.step, asked.agent, handle, found)
+        whole = composed(
+            workspace, state, asked.step, asked.agent, handle, found, asked.predecessor
+        )
         brief, text = _cut(whole, asked, form)
         made.append((brief, text))
         actor = asked.agent or None

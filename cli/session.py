@@ -5,11 +5,14 @@ from typing import Annotated, Literal
 
 import typer
 
-from cli import options
+from cli import leaving, options
 from cli.group import group
 from cli.manifest import changed
-from cli.recording import recording
+from cli.recording import Propose, recording
+from journal import Project
 from journal import events as e
+from journal import workspace as places
+from journal.errors import Invalid
 
 sessions = group("Start sessions, keep them alive, and end them.")
 files = group("Record what was done to files of the workspace.")
@@ -88,13 +91,36 @@ def end(
         typer.Option("--context-usage", min=0, max=1, help="How full the context was, 0 to 1."),
     ] = None,
     reason: Annotated[str, typer.Option("--reason", "-r", help="Why it is handed over.")] = "",
-) -> e.Event:
+    snapshot: Annotated[
+        bool, typer.Option("--snapshot", help="Take a snapshot of it first, of what follows here.")
+    ] = False,
+    why: leaving.Why = "",
+    why_file: leaving.WhyFile = "",
+    following: leaving.Next = "",
+    status: leaving.Status = None,
+    close_reason: leaving.CloseReason = "completed",
+    read: leaving.Read = None,
+    actor: options.Actor = "",
+    session: options.Session = "",
+) -> e.Event | Propose:
     """Close a session, with what whoever goes on should know.
 
     Example: passdown session end night-shift --completed "the parser" --context-usage 0.8
     """
     lists = tuple(completed or ()), tuple(issues or ())
-    return e.SessionEnded(name, *lists, notes, context_usage, reason)
+    if not snapshot:
+        if why or why_file or following or status or read:
+            raise Invalid("--why, --next, --status and --read are for a snapshot; add --snapshot")
+        return e.SessionEnded(name, *lists, notes, context_usage, reason)
+    words = leaving.said(why, why_file, following, status, read)
+    workspace = places.find()
+
+    def propose(state: Project, now: int) -> list[e.Event]:
+        meant = leaving.open_session(state, name or session, actor)
+        ended = e.SessionEnded(meant.id, *lists, notes, context_usage, reason)
+        return [*leaving.taken(workspace, state, meant, words, close_reason), ended]
+
+    return propose
 
 
 @recording(sessions, "resume")

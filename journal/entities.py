@@ -100,6 +100,8 @@ class Task(Struct, frozen=True, omit_defaults=True):
     note: str = ""
     #: When it was taken from whoever was at it, and nobody has begun it again since.
     interrupted: Moment | None = None
+    #: Whose it was when it was given back, until somebody takes it.
+    taken_from: str = ""
     created_by: str = ""
     #: The revisions of coordination at which it was added, taken and done.
     created_revision: int = 0
@@ -225,6 +227,15 @@ class Session(Struct, frozen=True, omit_defaults=True):
     progress: Moment = 0
 
 
+class Touch(Struct, frozen=True, omit_defaults=True):
+    """What somebody did about a question, and in which session."""
+
+    what: Literal["opened", "deferred", "resolved"]
+    at: Moment
+    by: str = ""
+    session: str | None = None
+
+
 class Question(Struct, frozen=True, omit_defaults=True):
     """Something that has to be answered."""
 
@@ -236,6 +247,7 @@ class Question(Struct, frozen=True, omit_defaults=True):
     status: Literal["open", "deferred", "resolved"] = "open"
     resolution: str = ""
     resolved: Moment | None = None
+    touches: tuple[Touch, ...] = ()
 
 
 class Actor(Struct, frozen=True, omit_defaults=True):
@@ -351,6 +363,8 @@ class Project(Struct):
     tokens: dict[str, Tokens] = field(default_factory=dict)
     tokens_by_step: dict[str, Tokens] = field(default_factory=dict)
     sessions: dict[str, Session] = field(default_factory=dict)
+    #: An agent -> how many of its sessions go on.
+    at_work: dict[str, int] = field(default_factory=dict)
     #: A hook of a host -> when it last fired.
     hooks: dict[str, Moment] = field(default_factory=dict)
     #: Any name a session goes by -> its id.
@@ -470,6 +484,12 @@ def last_files(project: Project) -> list[File]:
         return own
     last = max(present, key=lambda file: file.at).session
     return [file for file in present if file.session == last]
+
+
+def last_snapshot(project: Project, agent: str) -> Snapshot | None:
+    """The snapshot of an agent that holds: the newest, whenever it was reported."""
+    own = (each for each in reversed(project.snapshots.values()) if each.agent == agent)
+    return max(own, key=lambda each: each.at, default=None)
 
 
 def held_lease(project: Project, step: str) -> Lease | None:

@@ -6,7 +6,7 @@ a whole session that began later. A due time that passed counts as well. What is
 or only a notice never waits too long.
 """
 
-from journal.clock import iso, parse
+from journal.clock import Moment, iso, parse
 from journal.entities import Project
 from journal.peers import Message
 
@@ -15,6 +15,17 @@ def unread(project: Project, agent: str) -> list[Message]:
     """What an agent has not read yet, the oldest first."""
     found = (x for x in project.messages.values() if x.to == agent and x.status == "unread")
     return sorted(found, key=lambda message: message.posted)
+
+
+def unread_at(project: Project, agent: str, moment: Moment) -> list[Message]:
+    """What an agent had not read at some moment."""
+    return [
+        message
+        for message in project.messages.values()
+        if message.to == agent
+        and message.posted <= moment
+        and not any(ack.at <= moment and ack.what != "deferred" for ack in message.acks)
+    ]
 
 
 def to_acknowledge(project: Project, agent: str) -> list[Message]:

@@ -41,6 +41,11 @@ def matches(token: str, text: str) -> bool:
     return found is not None and found[1] == checksum(text)
 
 
+def has_checksum(token: str) -> bool:
+    """Whether a token says of which text it is."""
+    return _CHECKSUM.search(token) is not None
+
+
 def check_payload(payload: Payload) -> None:
     """Refuse a payload that is malformed: too large, or not the one of its token."""
     found = _CHECKSUM.search(payload.token)

@@ -40,6 +40,8 @@ class Message(Struct, frozen=True, omit_defaults=True):
     status: MessageStatus = "unread"
     acks: tuple[Ack, ...] = ()
     escalated: str = ""
+    #: When the receiver's host was told, at the end of a turn, that it waits.
+    pointed_out: Moment | None = None
 
 
 class Commitment(Struct, frozen=True, omit_defaults=True):

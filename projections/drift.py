@@ -1,5 +1,6 @@
 """What an edit by hand changed: field by field where the dialect can be read, else line by line."""
 
+from collections.abc import Iterator
 from difflib import ndiff
 
 from msgspec import Struct
@@ -9,9 +10,10 @@ from journal.events import Json
 from journal.handle import Handle
 from journal.state import Project
 from journal.workspace import Workspace
-from projections import active_session, session_state, state_md
+from projections import active_session, chats, session_state, state_md
 from projections.files import edited
 from projections.leftovers import Object, differences
+from projections.places import Folders
 from projections.settings import Target
 
 #: Of one file so many changes are shown.
@@ -35,10 +37,19 @@ class Drift(Struct, frozen=True):
 
 def drifts(workspace: Workspace, handle: Handle) -> list[Drift]:
     """Every file of a project that was edited outside Passdown."""
-    return [
+    found = [
         Drift(target.path, _changes(target, content, base))
         for target, content, base in edited(workspace, handle)
     ]
+    return [*found, *_chats(workspace, handle.state)]
+
+
+def _chats(workspace: Workspace, project: Project) -> Iterator[Drift]:
+    """The files of agents that have a snapshot of theirs in other words."""
+    for chat in chats.chats(workspace.root, project):
+        if chats.inspect(Folders(workspace), chat).status == "drifted":
+            token = chat.newest.token
+            yield Drift(chat.path, [Change(token, ["as it was taken"], ["in other words"])])
 
 
 def _changes(target: Target, content: bytes, base: Project) -> list[Change]:

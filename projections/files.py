@@ -11,7 +11,8 @@
 
 Only what is stale, missing or corrupt is ever replaced. Of that the last version stays beside the
 file as `.bak`. Files of trees have none: what the ledger does not know for ours is set aside, and a
-file whose entry is called otherwise now is stale and removed.
+file whose entry is called otherwise now is stale and removed. What an agent owns with us is never
+replaced: see projections/chats.py.
 
 Lock order: files.lock, write.lock, database; the journal's head is read under files.lock, so that
 the newer state always wins.
@@ -40,7 +41,12 @@ __all__ = ["FileState", "edited", "inspect", "sync", "take_over"]
 def inspect(workspace: Workspace, handle: Handle) -> list[FileState]:
     """How every file of a project stands; reads only."""
     desk = Desk(Folders(workspace), handle, handle.state, ledger.read(workspace.folder))
-    return [desk.inspect(target) for target in desk.targets()]
+    found = [desk.inspect(target) for target in desk.targets()]
+    if desk.project.snapshots:
+        from projections import chats
+
+        found += [chats.inspect(desk.folders, chat) for chat in chats.of(desk)]
+    return found
 
 
 def sync(
@@ -75,6 +81,11 @@ def update(
     before = ledger.read(workspace.folder)
     desk = Desk(Folders(workspace), handle, handle.state, dict(before), adopt, actor)
     done = _updated(desk, recover, revert)
+    if desk.project.snapshots:
+        from projections import chats
+
+        for chat in chats.of(desk):
+            done.append(chats.keep(desk.folders, chat, recover=recover, revert=revert))
     news = _news(done, recover)
     if news:
         handle.append(*news, actor=actor)
@@ -124,6 +135,12 @@ def _update(desk: Desk, target: Target, recover: bool, revert: bool) -> FileStat
                 )
             elif status == "taken" or (status in KEPT and not revert):
                 problem = desk.problem(target, status)
+            elif status == "missing" and not recover and (goal := moving.taken_away(desk, target)):
+                problem = (
+                    f"{target.path} was moved to {goal} outside Passdown; move it back, so that "
+                    "`passdown drift --adopt` records what is new in it and `passdown archive` "
+                    "archives it, or have `passdown recover` write it anew"
+                )
             if problem:
                 return FileState(target.dialect.name, target.path, status, problem=problem)
             written = status != "fresh"

@@ -15,6 +15,9 @@
     front_matter = "json"
     archive = "automatic"
 
+    [projections.chat]
+    path = "chats/{agent}.md"
+
 What the file does not mention stays as it is without it.
 """
 
@@ -34,6 +37,9 @@ from projections.dialect import DIALECTS, TREES, Dialect, Tree
 from projections.plans import FORM, PlanFiles
 
 FILE = "passdown.toml"
+#: The files that agents own, and snapshots are appended to.
+CHAT = "chat"
+_CHAT_PATH = "{workspace}/chat-{agent}.md"
 
 #: Whether archiving is only offered, or done without being asked for.
 Archive: TypeAlias = Literal["offer", "automatic"]
@@ -148,6 +154,22 @@ def layout(root: Path, project: Project) -> Layout:
     return found
 
 
+def chat_path(root: Path, project: Project, agent: str) -> str:
+    """The file that the snapshots of an agent are appended to; empty if there is to be none."""
+    settings = _read(root / FILE)
+    chosen = settings.projections.get(CHAT, _Projection())
+    if not (project.coordination is not None if chosen.enabled is None else chosen.enabled):
+        return ""
+    template = (chosen.path or _CHAT_PATH).replace("{workspace}", workspace(project))
+    path, _ = _place(template.replace("{agent}", agent), project.slug, CHAT)
+    if path in {target.path for target in targets(root, project)}:
+        raise Invalid(
+            f"{FILE}: the chat of {agent} would be {path}, which is a projection of its own; give "
+            f"[projections.{CHAT}] a path of its own"
+        )
+    return path
+
+
 def written(root: Path, name: str) -> Dialect:
     """A dialect in the form that the settings have it written in."""
     form = _read(root / FILE).projections.get(name, _Projection()).front_matter
@@ -237,8 +259,8 @@ def _read(path: Path) -> _Settings:
     except (msgspec.MsgspecError, UnicodeDecodeError) as e:
         raise Invalid(f"{FILE}: {e}; see docs/SETTINGS.md") from e
     for name in settings.projections:
-        if name not in DIALECTS and name not in TREES:
-            raise NotFound("projection", name, (*DIALECTS, *TREES), hint=f"see {FILE}")
+        if name not in DIALECTS and name not in TREES and name != CHAT:
+            raise NotFound("projection", name, (*DIALECTS, *TREES, CHAT), hint=f"see {FILE}")
     for name, chosen in settings.projections.items():
         _check_kind(name, chosen)
     _check_plans(settings.plans)
@@ -247,6 +269,8 @@ def _read(path: Path) -> _Settings:
 
 def _check_kind(name: str, chosen: _Projection) -> None:
     """Refuse what only some kinds of file have."""
+    if name == CHAT and chosen.path and "{agent}" not in chosen.path:
+        raise Invalid(f"{FILE}: agents have a chat each; put {{agent}} into [projections.{CHAT}]")
     dialect = DIALECTS.get(name)
     for setting, told, known in (
         ("front_matter", chosen.front_matter, dialect and dialect.forms),

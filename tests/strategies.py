@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from journal import events as e
 from journal.payload import encode
 from journal.record import GENESIS, Draft, Record, link
+from journal.request import Request, decided
 from journal.state import Project, evolve
 
 START = 1_767_261_600_000_000  # 2026-01-01T10:00:00Z
@@ -232,6 +233,7 @@ _FIELDS: dict[str, SearchStrategy[Any]] = {
     "number": _SMALL,
     "originals": st.just(()),
     "output": _SMALL,
+    "archived": st.booleans(),
     "parallel": st.none() | st.booleans(),
     "passed": st.booleans(),
     "passes_executed": _SMALL,
@@ -317,6 +319,10 @@ _OWN: dict[tuple[type[e.Event], str], SearchStrategy[Any]] = {
     (e.PhaseAdvanced, "step"): WORDS,
     (e.ProjectAdopted, "current"): _STEP_OR_NONE,
     (e.ProjectAdopted, "source"): TEXT,
+    (e.ProjectAdopted, "base"): _SMALL,
+    (e.ProjectAdopted, "tokens"): st.dictionaries(
+        st.sampled_from(("", "coder")), st.tuples(_SMALL, _SMALL, _SMALL)
+    ),
     (e.StepAdopted, "completed"): _MOMENTS,
     (e.StepAdopted, "started"): _MOMENTS,
     (e.StepAdopted, "status"): st.sampled_from(
@@ -431,6 +437,12 @@ class Chain:
         self.records.append(record)
         self.project = evolve(self.project, record)
         self.at += MINUTE
+        return self
+
+    def ask(self, request: Request) -> "Chain":
+        """The chain with what the rules make of a request."""
+        for asked, event, _ in list(decided(self.project, [request], self.at)):
+            self.add(event, asked.actor, asked.session, asked.occurred)
         return self
 
 

@@ -187,6 +187,8 @@ def read(shown: str) -> dict[str, Any]:
         "blockers": ids.get("Active blockers", []),
         "errors": ids.get("Unresolved errors", []),
         "questions": ids.get("Open questions", []),
+        "mail": ids.get("Mail", []),
+        "commitments": ids.get("Open commitments", []),
     }
 
 
@@ -207,6 +209,10 @@ def test_a_successor_knows_how_to_go_on(project: Project) -> None:
     assert known["errors"] == errors
     questions = [x.id for x in reversed(project.questions.values()) if x.status == "open"]
     assert known["questions"] == questions
+    mail = [x.id for x in reversed(project.messages.values()) if x.status == "unread"]
+    assert known["mail"] == mail
+    promised = [x.id for x in reversed(project.commitments.values()) if x.status == "open"]
+    assert known["commitments"] == promised
 
 
 def is_open(finding: n.Finding) -> bool:

@@ -302,6 +302,16 @@ EVERY: tuple[e.Event, ...] = (
     ),
     e.WorklogEntryCompleted("W002", "all of it"),
     e.WorklogCompacted(("W001", "W002"), "ada", "too long"),
+    e.WorklogEntryLogged(
+        "Schema drawn",
+        "by hand",
+        "worker-abc",
+        2,
+        e.Handoff("Complete", ("schema.svg",), "none", "none", "worker-def"),
+        ("W001",),
+        "W003",
+        archived=True,
+    ),
     e.ProjectOpened(
         "Orchard",
         "shared",
@@ -314,6 +324,17 @@ EVERY: tuple[e.Event, ...] = (
     ),
     e.LeaseAcquired("notes-2", "2", "worker-abc", 60, ("MAILBOX.md",), 3, "to compact", 40),
     e.ProjectAdopted("desk/TURNFILE.yaml", "00ff", "json", "2", "by hand", "turnfile", 42),
+    e.ProjectAdopted(
+        "state/a.md",
+        "00ff",
+        "json",
+        "2",
+        "by hand",
+        "active-session",
+        7,
+        12,
+        {"coder": (600, 50, 10), "": (900, 50, 10)},
+    ),
 )
 
 

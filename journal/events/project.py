@@ -2,7 +2,7 @@
 
 from typing import ClassVar, Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from journal.events.coordination import Coordination
 from journal.events.event import ActorStatus, Count, Event, Json, Name, Role, Text
@@ -47,6 +47,11 @@ class ProjectAdopted(Event, frozen=True):
     projection: str = ""
     #: The revision of coordination that the file is at: ours never falls behind it.
     revision: Count = 0
+    #: The content version that the file was rendered from, where it says so.
+    base: int = 0
+    #: By agent, the counts of input, output and cached tokens that it has otherwise than that; of
+    #: nobody, those of all.
+    tokens: dict[str, tuple[int, int, int]] = field(default_factory=dict)
 
 
 class Leftover(Struct, frozen=True, omit_defaults=True):

@@ -1,9 +1,11 @@
 """What the fold makes of events: decisions and questions."""
 
+from typing import Literal
+
 from msgspec.structs import replace
 
 from journal import events as e
-from journal.entities import Decision, Project, Question
+from journal.entities import Decision, Project, Question, Touch
 from journal.record import Record
 from journal.state.session import session_of
 from journal.state.table import Folds
@@ -41,19 +43,27 @@ def _decision_superseded(p: Project, x: e.DecisionSuperseded, r: Record) -> None
 
 
 def _question_opened(p: Project, x: e.QuestionOpened, r: Record) -> None:
-    p.questions[x.question] = Question(x.question, x.text, r.time, x.source, x.step)
+    opened = Question(x.question, x.text, r.time, x.source, x.step)
+    p.questions[x.question] = _touched(p, opened, "opened", r)
 
 
 def _question_deferred(p: Project, x: e.QuestionDeferred, r: Record) -> None:
     if question := p.questions.get(x.question):
-        p.questions[x.question] = replace(question, status="deferred", resolution=x.reason)
+        deferred = replace(question, status="deferred", resolution=x.reason)
+        p.questions[x.question] = _touched(p, deferred, "deferred", r)
 
 
 def _question_resolved(p: Project, x: e.QuestionResolved, r: Record) -> None:
     if question := p.questions.get(x.question):
-        p.questions[x.question] = replace(
-            question, status="resolved", resolution=x.resolution, resolved=r.time
-        )
+        resolved = replace(question, status="resolved", resolution=x.resolution, resolved=r.time)
+        p.questions[x.question] = _touched(p, resolved, "resolved", r)
+
+
+def _touched(
+    p: Project, question: Question, what: Literal["opened", "deferred", "resolved"], r: Record
+) -> Question:
+    touch = Touch(what, r.time, r.actor or "", session_of(p, r))
+    return replace(question, touches=(*question.touches, touch))
 
 
 FOLDS: Folds = {

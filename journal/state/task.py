@@ -54,6 +54,7 @@ def _assign(p: Project, task: str, status: TaskStatus, agent: str, r: Record) ->
             session=session_of(p, r),
             assigned=r.time,
             interrupted=None,
+            taken_from="",
             taken_revision=p.revision if known.taken_revision is None else known.taken_revision,
         )
 
@@ -97,6 +98,7 @@ def _task_reset(p: Project, x: e.TaskReset, r: Record) -> None:
             taken_revision=None,
             done_revision=None,
             interrupted=r.time if task.status == "in_progress" else task.interrupted,
+            taken_from=task.agent or task.taken_from,
         )
 
 

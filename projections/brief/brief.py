@@ -34,11 +34,20 @@ class Phase(Struct, frozen=True, omit_defaults=True):
     errors: tuple[str, ...] = ()
 
 
-class Reading(Struct, frozen=True):
-    """A file to read, and about how many tokens that costs."""
+class Reading(Struct, frozen=True, omit_defaults=True):
+    """A file to read, about how many tokens that costs, and why one would."""
 
     path: str
     tokens: int
+    lines: int | None = None
+    why: str = ""
+
+
+class Section(Struct, frozen=True):
+    """One part of what a predecessor left, as it stands there."""
+
+    part: str
+    text: str
 
 
 class Brief(Struct, frozen=True):
@@ -69,6 +78,15 @@ class Brief(Struct, frozen=True):
     #: From here on the other topics, in the order of their worth; in each the newest comes first.
     offers: tuple[Offer, ...] = ()
     warnings: tuple[Caution, ...] = ()
+    #: What of a predecessor's snapshot does not hold, and its eight parts.
+    checks: tuple[Item, ...] = ()
+    snapshot: tuple[Section, ...] = ()
+    #: Where agents share a workspace: how that stands, who is at what, what mail waits for the
+    #: agent, and what its predecessor would have it read.
+    coordination: tuple[Item, ...] = ()
+    status: tuple[Item, ...] = ()
+    mail: tuple[Item, ...] = ()
+    reading: tuple[Reading, ...] = ()
     #: What was left behind and is not as it was left, by its file; of an orchestration also the
     #: phases that were begun and are not finished.
     mismatches: tuple[Item, ...] = ()
@@ -78,6 +96,7 @@ class Brief(Struct, frozen=True):
     #: Of an orchestration each phase that is not done, and the last that is complete.
     phases: tuple[Phase, ...] = ()
     questions: tuple[Item, ...] = ()
+    commitments: tuple[Item, ...] = ()
     #: Files that are not what was written last, by their path.
     drift: tuple[Item, ...] = ()
     decisions: tuple[Item, ...] = ()

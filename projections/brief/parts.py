@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from journal.clock import iso
 from journal.entities import Decision, Project, Session, Step, active_blockers, is_over, step_agent
@@ -17,6 +18,9 @@ from projections.position import next_action as next_said
 from projections.protocol import Caution, Offer, command, unit
 from projections.values import as_text
 
+if TYPE_CHECKING:
+    from projections.brief.peers import Handover
+
 #: Where plans are, if the settings do not say otherwise.
 PLAN_FILES = PlanFiles()
 
@@ -31,8 +35,9 @@ def compose(
     mismatches: tuple[Item, ...] = (),
     unseen: tuple[Caution, ...] = (),
     plans: PlanFiles = PLAN_FILES,
+    left: "Handover | None" = None,
 ) -> Brief:
-    """The brief for a step, or for where the project stands.
+    """The brief for a step, or for where the project stands; `left` is what a predecessor left.
 
     `sizes` has the files that exist, with their bytes; `drift` those that are not as written, and
     `mismatches` what is not as it was left; `unseen` says what nobody looked at.
@@ -47,6 +52,7 @@ def compose(
     else:
         advice = orchestration.advise(project, at, agent)
         warnings = orchestration.cautions(project, at, agent, direct=bool(step))
+    advice, among = _among_peers(project, agent, left, advice)
     load, missing, used = _reading(project, at, sizes or {}, plans)
     return Brief(
         project=project.slug,
@@ -61,11 +67,12 @@ def compose(
         agent=step_agent(project, at) if at else "",
         checkpoint=(at.sub_step or "") if at and not is_done(at) else "",
         next_action=project.next_actions.get(agent) or next_said(project),
+        **among,
         asked=step,
         left_out={name: n for name, n in project.beyond.items() if name in TOPICS},
         offers=advice.offers,
         phases=standing(project),
-        warnings=(*warnings, *unseen),
+        warnings=(*warnings, *unseen, *among.pop("cautions", ())),
         mismatches=mismatches,
         findings=_findings(project),
         blockers=_blockers(project),
@@ -80,6 +87,32 @@ def compose(
         artifacts=at.artifacts if at else (),
         history=_history(project),
     )
+
+
+def _among_peers(
+    project: Project, agent: str, left: "Handover | None", advice: protocol.Advice
+) -> tuple[protocol.Advice, dict[str, Any]]:
+    """What there is to say where several agents leave each other something: most leave nothing,
+    and then nobody is to wait for the import of it.
+    """
+    alone = project.coordination is None and not (project.messages or project.commitments)
+    if alone and left is None:
+        return advice, {}
+    from projections.brief import peers
+    from projections.worklog import compaction
+
+    left = left or peers.Handover()
+    too_long = compaction.proposal(project)
+    return peers.advise(project, agent, left, advice), {
+        "cautions": (protocol.Caution(f"{too_long}."),) if too_long else (),
+        "checks": left.checks,
+        "snapshot": peers.parts(left),
+        "coordination": peers.coordination(project),
+        "status": peers.status(project),
+        "mail": peers.mail(project, agent),
+        "reading": peers.reading(left),
+        "commitments": peers.commitments(project, agent),
+    }
 
 
 def fresh(project: str, near: tuple[str, ...] = ()) -> Brief:

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from journal.errors import NotFound
-from projections.brief.brief import Brief, Item, Phase, Reading
+from projections.brief.brief import Brief, Item, Phase, Reading, Section
 from projections.markdown import clip, code, fence, inline
 from projections.protocol import Caution, Offer
 
@@ -59,8 +59,28 @@ def _offered(offers: Iterable[Offer]) -> str:
     return f" Offered: {said}" if said else ""
 
 
+def _message(item: Item) -> str:
+    return f"{_item(item)}{_offered(item.offers)}"
+
+
+def _section(section: Section) -> str:
+    """A part as a quotation, in which no line can be taken for one of the brief."""
+    quoted = "\n".join(f"  > {line}".rstrip() for line in section.text.split("\n"))
+    return f"**{inline(section.part, _WHOLE)}**\n\n{quoted}\n"
+
+
+def _part(section: Section) -> str:
+    return section.part
+
+
 def _reading(reading: Reading) -> str:
-    return f"{_path(reading.path)} (about {reading.tokens:,} tokens)"
+    lines = "" if reading.lines is None else f"{reading.lines:,} lines, "
+    why = f" — {inline(reading.why, _WHOLE)}" if reading.why else ""
+    return f"{_path(reading.path)} ({lines}about {reading.tokens:,} tokens){why}"
+
+
+def _read(reading: Reading) -> str:
+    return clip(reading.path)
 
 
 def _path(path: str) -> str:
@@ -77,16 +97,25 @@ TOPICS: dict[str, Topic] = {
         Topic("texts", "In full", "texts of the top cut short", _item, _id, True),
         Topic("offers", "Or instead", "offers", _offer, lambda offer: clip(offer.command), True),
         Topic("warnings", "Warnings", "warnings", _warning, lambda said: clip(said.text), True),
+        Topic("checks", "Of the snapshot does not hold", "failed checks", _item, _id, True),
+        Topic(
+            "snapshot", "Left by the predecessor", "parts of the snapshot", _section, _part, True
+        ),
+        Topic("coordination", "Coordination", "facts of coordination", _item, _id),
+        Topic("status", "Status block", "lines of the status block", _item, _id),
+        Topic("mail", "Mail", "messages", _message, _id, True),
+        Topic("reading", "Read on resume", "files to read on resume", _reading, _read),
         Topic("mismatches", "Not as it was left", "things not as left", _mismatch, _id, True),
         Topic("findings", "Open must-fix findings", "must-fix findings", _item, _id, True),
         Topic("blockers", "Active blockers", "blockers", _item, _id, True),
         Topic("errors", "Unresolved errors", "errors", _item, _id, True),
         Topic("phases", "Phases", "phases", _phase, lambda each: clip(each.phase), True),
         Topic("questions", "Open questions", "questions", _item, _id, True),
+        Topic("commitments", "Open commitments", "commitments", _item, _id, True),
         Topic("drift", "Files that are not as written", "changed files", _item, _id, True),
         Topic("decisions", "Decisions", "decisions", _item, _id),
         Topic("context", "Context", "notes", _item, lambda note: clip(note.text)),
-        Topic("load", "Read at the start", "files to read", _reading, lambda x: clip(x.path)),
+        Topic("load", "Read at the start", "files to read", _reading, _read),
         Topic("missing", "Named for the start, and missing", "missing files", _path, clip),
         Topic("skip_reading", "Read already: do not read again", "files read", _path, clip),
         Topic("artifacts", "Produced by this step so far", "artifacts", _path, clip),
