@@ -31,7 +31,7 @@ CODES: dict[type[errors.PassdownError], int] = {
 
 MEANING = {
     OK: "done; for a recording command: it is in the journal",
-    NOT_WELL: "`verify`, `sync`, `recover`, `archive`, `doctor` or `setup --check` found "
+    NOT_WELL: "`verify`, `sync`, `recover`, `archive`, `doctor`, `snapshot validate` or `setup --check` found "
     "something that is not well",
     USAGE: "the command line itself is wrong",
     INVALID: "the request is malformed: a name, a path, a type, a size",
