@@ -98,8 +98,8 @@ def test_a_worklog_of_two_thousand_lines(tools: Path) -> None:
 
 
 def test_it_is_proposed_where_it_is_noticed(tools: Path) -> None:
-    """In show, resume and after the next entry, with how many can move and the command for it; nowhere
-    before, and not any more once it was done."""
+    """In show, resume and after the next entry, with how many can move and the command for it;
+    nowhere before, and not any more once it was done."""
     fill(tools, 20)
     assert good(tools, "show").err == ""
     fill(tools, 12)

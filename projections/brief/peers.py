@@ -165,6 +165,9 @@ def _status(project: Project) -> Iterator[Item]:
         if actor.role == "agent" and (at := active_task(project, actor.id)):
             following = f"; next: {at.next_action}" if at.next_action else ""
             yield Item(actor.id, f"{at.named} ({at.status}){following}")
+    for whose, what in ((maintainer_of(project), "maintainer's focus"), ("", "next for all")):
+        if said := project.next_actions.get(whose):
+            yield Item(what, said)
     for raised in project.escalations.values():
         if raised.answered is None:
             yield Item(raised.id, f"escalated: {raised.subject}: {raised.reason}")
