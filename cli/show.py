@@ -27,7 +27,12 @@ from projections.position import is_done, keyed, next_action, outlook
 from projections.protocol import together, unit
 from projections.settings import written
 
-Form = Literal["session-state", "handoff", "state-md", "active-session", "json"]
+# fmt: off
+Form = Literal[
+    "session-state", "handoff", "state-md", "active-session",
+    "turnfile", "worklog", "worklog-archive", "mailbox", "open-questions", "json",
+]
+# fmt: on
 #: How each status of a step looks: its sign and its colour.
 SIGNS = {
     "pending": Cell("·", "dim"),

@@ -205,9 +205,10 @@ DIALECTS: dict[str, Dialect] = {
             },
             moves=True,
         ),
+        # As whoever resumes reads them; adopted in this order, for the first says whose they are.
+        _shared("turnfile", "TURNFILE.yaml", "turnfile", 1),
         _shared("worklog", "WORKLOG.md", "worklog", 1),
         _shared("worklog-archive", "WORKLOG_ARCHIVE.md", "worklog.archive", 1, _has_archive),
-        _shared("turnfile", "TURNFILE.yaml", "turnfile", 1),
         _shared("mailbox", "MAILBOX.md", "mailbox", 1),
         _shared("open-questions", "OPEN_QUESTIONS.md", "open_questions", 1),
     )

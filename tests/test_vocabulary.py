@@ -331,8 +331,9 @@ EVERY: tuple[e.Event, ...] = (
         "2",
         "by hand",
         "active-session",
-        base=12,
-        tokens={"coder": (600, 50, 10), "": (900, 50, 10)},
+        7,
+        12,
+        {"coder": (600, 50, 10), "": (900, 50, 10)},
     ),
 )
 

@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,10 @@ from projections.worklog import archive, entries, status, telling
 from projections.worklog.document import ARCHIVE, form, own
 
 GOLDEN = Path(__file__).with_name("golden")
-FILES = {"shared-WORKLOG.md": worklog.render, "shared-WORKLOG_ARCHIVE.md": archive.render}
+FILES: dict[str, Callable[[Project], bytes]] = {
+    "shared-WORKLOG.md": worklog.render,
+    "shared-WORKLOG_ARCHIVE.md": archive.render,
+}
 
 
 def opened() -> Chain:

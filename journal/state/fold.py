@@ -12,7 +12,7 @@ from journal.record import Record
 from journal.state.table import Fold
 
 #: What the fold makes of a history; a change of that is a change of this number.
-FOLD = 6
+FOLD = 7
 
 _FOLDS: OnDemand[Fold] = OnDemand("journal.state", "FOLDS")
 

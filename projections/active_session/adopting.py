@@ -102,7 +102,13 @@ def adopt(
     if draft.requests or left or current != draft.project.current:
         version = 0 if counted is None else base.content_version
         adopted = e.ProjectAdopted(
-            path, content_digest, source.form, current, "", NAME, version, counted or {}
+            path,
+            content_digest,
+            source.form,
+            current,
+            projection=NAME,
+            base=version,
+            tokens=counted or {},
         )
         draft.add(adopted, must=True)
         for event in kept(NAME, left, ()):

@@ -9,6 +9,8 @@ and whatever is beside them, come out again to the letter.
 import re
 from collections.abc import Container, Iterable, Iterator
 
+from msgspec.structs import replace
+
 from journal import events as e
 from journal.digest import sha256
 from journal.entities import maintainer_of
@@ -20,9 +22,8 @@ from journal.worklog import is_done
 from projections import narrative
 from projections.adopting import begun, registered
 from projections.draft import Draft, moment_of
-from projections.leftovers import Object, digest, kept
-from projections.narrative import Piece
-from projections.worklog import telling
+from projections.leftovers import Object, kept
+from projections.worklog import keeping, telling
 from projections.worklog.document import ARCHIVE, KINDS, NAME, form, own
 from projections.worklog.naming import entry_names, row_names, texts
 from projections.worklog.reading import Block, read
@@ -31,8 +32,6 @@ from projections.worklog.status import IDLE, NEXT, NONE
 _TITLE = re.compile(
     r"#[ \t].*?\bworklog\b(?:[ \t]+archive\b)?[ \t]*[—–:-]+[ \t]*(.+)", re.IGNORECASE
 )
-#: Parts that only frame what there is: where a file that nobody knows has none, it needs none.
-_FRAME = ("title", "intro", "focus", "checkpoint", "index", "archived")
 _NOTHING = re.compile(r"(?:idle|none|nothing|n/a|tbd|[-—–]|<.*>)?\.?", re.IGNORECASE)
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
@@ -59,11 +58,11 @@ def adopt_bytes(
         title = "Worklog" if name == NAME else "Worklog Archive"
         raise Invalid(f"the file is not {KINDS[name]}: it has no title `# {title}`; restore it")
     draft = Draft(project, by, now)
-    draft.occurred = _written(text, now)
+    first = base is None or not project.version
+    draft.occurred = _written(text, now) if first else now
     if not project.version:
         begun(draft, path, native=_called(blocks))
         base = draft.project.copy()
-    first = base is None or not project.version
     base = project if base is None else base
     before, held = form(base, name), form(draft.project, name)
     others = form(draft.project, ARCHIVE if name == NAME else NAME)
@@ -72,10 +71,10 @@ def adopt_bytes(
     if name == NAME:
         names |= _status(draft, blocks, before)
         names |= _decisions(draft, blocks, names)
-    names |= _entries(draft, blocks, names, before, name)
-    pieces = list(_pieces(blocks, names))
+    names |= _entries(draft, blocks, names, before, name, first=first)
+    pieces = list(keeping.pieces_of(blocks, names))
     old = frozenset() if first else frozenset(texts(own(base, name)))
-    left = _left(pieces, before, draft.project, name, removals=removals, old=old)
+    left = keeping.left(pieces, before, draft.project, name, removals=removals, old=old)
     if draft.requests or left:
         adopted = e.ProjectAdopted(
             path, sha256(content).hexdigest(), "", draft.project.current, projection=name
@@ -176,7 +175,13 @@ def _cells(row: str) -> list[str]:
 
 
 def _entries(
-    draft: Draft, blocks: list[Block], names: dict[int, str], before: Object, name: str
+    draft: Draft,
+    blocks: list[Block],
+    names: dict[int, str],
+    before: Object,
+    name: str,
+    *,
+    first: bool,
 ) -> dict[int, str]:
     """Log the entries that are new, complete those that say so now, and file what was moved."""
     found: dict[int, str] = {}
@@ -189,8 +194,12 @@ def _entries(
         if block.kind != "entry":
             continue
         if told := fresh.get(n):
-            if told.agent.lower() in agents and (agent := _agent(draft, told.agent)):
-                found[n] = f"entry/{_log(draft, told, agent, block, name, claimed)}"
+            agent = _agent(draft, told.agent) if told.agent.lower() in agents else ""
+            if agent:
+                event = _logged(draft.project, told, agent, block.number or 0, claimed)
+                at = told.at if told.at is not None else moment_of(block.day if first else "")
+                draft.add(replace(event, archived=name == ARCHIVE), at, actor=agent, must=True)
+                found[n] = f"entry/{event.entry}"
             continue
         known = names.get(n, "").partition("/")[2]
         if not known:
@@ -203,7 +212,11 @@ def _entries(
             done = is_done(telling.status(text)) and not is_done(telling.status(was))
             if done or name == ARCHIVE:
                 draft.add(e.WorklogEntryCompleted(known), actor=entry.agent)
-    if moved:
+    if moved and first:
+        # An archive that was there before us was approved of then; what is needed still stays.
+        for id in moved:
+            draft.add(e.WorklogCompacted((id,)), actor=maintainer_of(draft.project))
+    elif moved:
         draft.add(e.WorklogCompacted(tuple(moved)), must=True)
     return found
 
@@ -227,30 +240,21 @@ def _agents(project: Project, blocks: list[Block], new: dict[int, telling.Told])
     return found
 
 
-def _log(
-    draft: Draft,
-    told: telling.Told,
-    agent: str,
-    block: Block,
-    name: str,
-    claimed: Container[str],
-) -> str:
-    """Log an entry that is new, put down to its agent, and say which it is; an id that another
-    entry of the file has is not given to one without."""
-    own = told.known not in draft.project.worklog and re.fullmatch(r"W\d{3,9}", told.known)
-    event = e.WorklogEntryLogged(
+def _logged(
+    project: Project, told: telling.Told, agent: str, number: int, claimed: Container[str]
+) -> e.WorklogEntryLogged:
+    """What is recorded of an entry that is new; an id that another entry of the file has is not
+    given to one without."""
+    own = told.known not in project.worklog and re.fullmatch(r"W\d{3,9}", told.known)
+    return e.WorklogEntryLogged(
         told.title,
         told.text,
         agent,
-        block.number or 0,
+        number,
         told.handoff,
-        tuple(id for id in told.refers if id in draft.project.worklog),
-        told.known if own else _free(draft.project, claimed),
-        archived=name == ARCHIVE,
+        tuple(id for id in told.refers if id in project.worklog),
+        told.known if own else _free(project, claimed),
     )
-    at = told.at if told.at is not None else moment_of(block.day)
-    draft.add(event, at, actor=agent, must=True)
-    return next(reversed(draft.project.worklog))
 
 
 def _free(project: Project, claimed: Container[str]) -> str:
@@ -259,73 +263,3 @@ def _free(project: Project, claimed: Container[str]) -> str:
     while (id := f"W{number:03}") in project.worklog or id in claimed:
         number += 1
     return id
-
-
-# -- words -----------------------------------------------------------------------------------
-
-
-def _pieces(blocks: list[Block], names: dict[int, str]) -> Iterator[Piece]:
-    """The file as the parts that it has, each table and the status block with its end."""
-    last = {
-        "status.end": _last(blocks, ("title", "working", "focus", "checkpoint", "escalation")),
-        "index.end": _last(blocks, ("index", "index.table", "decision")),
-        "archived.end": _last(blocks, ("archived", "archived.table", "archived.row")),
-    }
-    marked = {block.key for block in blocks if block.kind == "completed"}
-    for n, block in enumerate(blocks):
-        name = names.get(n) or _part(block)
-        yield Piece(name, block.text)
-        entry = name.removeprefix("entry/")
-        if entry != name and entry not in marked:
-            yield Piece(f"completed/{entry}", "")
-        yield from (Piece(end, "") for end, at in last.items() if at == n)
-
-
-def _last(blocks: list[Block], kinds: tuple[str, ...]) -> int:
-    return max((n for n, block in enumerate(blocks) if block.kind in kinds), default=-1)
-
-
-def _part(block: Block) -> str:
-    """The part that a block is, where its kind says it."""
-    match block.kind:
-        case "escalation" | "session" | "completed" | "snapshot":
-            return f"{block.kind}/{block.key}"
-        case "archived.row":
-            return f"archived/{block.key}"
-        case "entry" | "decision" | "working" | "other":
-            return ""
-    return block.kind
-
-
-def _left(
-    pieces: list[Piece],
-    before: Object,
-    project: Project,
-    name: str,
-    *,
-    removals: bool,
-    old: frozenset[str],
-) -> list[e.Leftover]:
-    """What of the file is to be kept beside the facts; `old` are the parts that it could have."""
-    alone, shown = own(project, name), form(project, name)
-    now, there = texts(alone), texts(shown)
-    found = narrative.left(pieces, before, alone, shown, removals=removals)
-    left = [x for x in found if x.file or x.path[0] != "parts" or there.get(x.path[-1])]
-    was, file = texts(before), {piece.name for piece in pieces}
-    for part, text in now.items():
-        # What only frames the rest, nobody misses who wrote the file without it.
-        if text and part not in file and part not in old and _frames(part, text):
-            left.append(e.Leftover(("parts", part), digest(text)))
-    other = texts(own(project, ARCHIVE if name == NAME else NAME))
-    for piece in pieces:
-        # What was edited meanwhile went into the other file, and takes the edit with it.
-        gone = piece.name.startswith("entry/") and piece.name not in now and piece.name in other
-        if gone and piece.text != was.get(piece.name):
-            left.append(e.Leftover(("parts", piece.name), digest(other[piece.name]), (piece.text,)))
-    return left
-
-
-def _frames(part: str, text: str) -> bool:
-    """Whether a part says nothing of its own."""
-    idle = part.startswith("working/") and text.endswith(f": {IDLE}\n")
-    return part in _FRAME or part.startswith("session/") or part.endswith(".table") or idle
