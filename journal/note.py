@@ -12,7 +12,6 @@ Only signing and checking signatures take the `cryptography` package, which is l
 """
 
 import re
-import secrets
 from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -180,11 +179,11 @@ def decoded(text: str) -> bytes | None:
 # -- keys ------------------------------------------------------------------------------------
 
 
-def generate(name: str) -> Signer:
-    """A new key of that name."""
+def named(name: str, seed: bytes) -> Signer:
+    """The key that a name and 32 random bytes make."""
     if not (_is_name(name) and name.isprintable()):
         raise Invalid(f"{quoted(name)} cannot name a key; a name has neither spaces nor +")
-    return Signer(name, secrets.token_bytes(32))  # any 32 bytes are a seed, RFC 8032
+    return Signer(name, seed)
 
 
 def verifier(text: str) -> Verifier:

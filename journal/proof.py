@@ -30,7 +30,6 @@ _INCLUSION = "c2sp.org/tlog-proof@v1"
 #: A record's payload has at most a million bytes, which JSON and base64 make more of.
 LONGEST = 16_000_000
 
-_Integer = Annotated[int, Meta(ge=-(2**63), lt=2**63)]
 _Hex = Annotated[str, Meta(pattern=r"\A([0-9a-f]{2})*\Z")]
 
 
@@ -48,11 +47,11 @@ class Shown(Struct, frozen=True, forbid_unknown_fields=True):
 
     previous: _Hex
     project: str
-    version: _Integer
+    version: int
     id: str
     type: str
-    at: _Integer
-    occurred: _Integer | None
+    at: int
+    occurred: int | None
     cause: str | None
     commitment: _Hex
     #: The payload, who and in which session, where they were to be shown.
