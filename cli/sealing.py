@@ -92,6 +92,7 @@ def signer(path: Path) -> Signer:
     if content is None:
         hint = f"`passdown seal keygen` makes one, --key or {KEY} names another"
         raise NotFound("private key", str(path), (), hint=hint)
+    note.need()
     with naming(path):
         return note.signer(_line(content))
 

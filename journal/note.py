@@ -53,7 +53,7 @@ class Verifier(Struct, frozen=True):
 
     def holds(self, text: bytes, signature: bytes) -> bool:
         """Whether this key made a signature over a text."""
-        _need()
+        need()
         from cryptography.exceptions import InvalidSignature
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
@@ -90,7 +90,7 @@ class Signer(Struct, frozen=True):
         return text + f"\n— {self.name} {signature}\n".encode()
 
     def _key(self) -> "Ed25519PrivateKey":
-        _need()
+        need()
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
         return Ed25519PrivateKey.from_private_bytes(self.seed)
@@ -222,7 +222,7 @@ def _is_name(name: str) -> bool:
     return name != "" and not any(c.isspace() or c == "+" for c in name)
 
 
-def _need() -> None:
+def need() -> None:
     """Refuse in a sentence where the package that signs is not installed."""
     if find_spec("cryptography") is None:
         raise Invalid(

@@ -143,7 +143,8 @@ def _wrong(seal: Seal, first: str, size: int, known: list[int]) -> str:
     before = max((each for each in known if each < seal.size), default=0)
     kept = f"; up to version {before} all is as it was sealed" if before else ""
     if size < seal.size:
-        return f"{said} the journal ends at version {size}: {seal.size - size:,} are gone{kept}"
+        missing = seal.size - size
+        return f"{said} the journal ends at version {size}, {missing:,} before that{kept}"
     return (
         f"{said} versions {before + 1} to {seal.size} of the journal are not those: something "
         f"there was changed, left out, put in or reordered{kept}"
