@@ -16,7 +16,7 @@ from cli.recording import chosen, opened
 from journal import Handle, note, seal
 from journal.errors import Invalid, Rejected
 
-seals = group("Sign what the journal is now, and prove with that what it was.")
+seals = group()
 
 Keys = Annotated[
     list[str] | None,
@@ -143,8 +143,8 @@ def verify(
 
     Example: passdown seal verify monday.seal --key ../audit.key.pub
     """
-    known = sealing.verifiers(key or ())
     with opened() as (_, journal):
+        known = sealing.verifiers(key or ())
         found = list(map(sealing.read_seal, files))
         if project:
             sealing.check_project(journal.project(project), found)

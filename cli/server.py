@@ -24,7 +24,7 @@ from cli import output
 from cli.describe import describe
 from cli.document import project_data, record_data
 from cli.log import asked_for, newest
-from cli.recording import check_links, chosen, closed, keep_files, opened, placed
+from cli.recording import check_links, chosen, closed, keep_files, opened, placed, proposed
 from cli.resume import Asked, answer
 from journal import Handle, Request
 from journal.errors import PassdownError
@@ -210,7 +210,8 @@ def server(project: str = "") -> MCPServer[None]:
             "repeated": done.repeated,
             "warnings": [
                 *(f"all phases are done: `passdown {offer}`" for offer in offers),
-                *(*done.cautions, *notes, *unclosed, *upkeep.problems),
+                *(*done.cautions, *proposed(handle, done), *notes),
+                *(*unclosed, *upkeep.problems),
             ],
         }
 

@@ -82,6 +82,15 @@ GIVEN = {
     ],
     "phase advance": ["actor register ada --role maintainer"],
     "escalation answer": ["escalation raise x", "actor register ada --role maintainer"],
+    "snapshot": ["session start --actor coder"],
+    "snapshot validate": ["session start --actor coder", "snapshot --actor coder"],
+    "snapshot list": ["session start --actor coder", "snapshot --actor coder"],
+    "snapshot show": ["session start --actor coder", "snapshot --actor coder"],
+    "handoff": [
+        "actor register ada --role maintainer",
+        "session start --actor coder",
+        "snapshot --actor coder",
+    ],
     "worklog complete": ["worklog log x --actor coder"],
     "worklog compact": [
         "worklog log x --actor coder --status done",

@@ -58,7 +58,7 @@ def test_every_file_is_proved(shop: Path) -> None:
     """Each file of each dialect is proved to be the replay, also long after, also as a copy."""
     found = shown(shop)
     assert set(found) >= {*DIALECTS, "planning"}
-    copies = {}
+    copies: dict[Path, tuple[str, bytes]] = {}
     for name, paths in found.items():
         for path in paths:
             copies[shop / f"copy-{len(copies)}"] = name, path.read_bytes()
@@ -163,7 +163,7 @@ def test_a_file_of_what_the_journal_does_not_have(shop: Path) -> None:
         ({"renderer": 7}, "renderer", "number 7 of the renderer of handoff, and here is number"),
         ({"version": 0}, "forked", "was never there"),
     ):
-        path.write_bytes(restamped(content, **other))  # type: ignore[arg-type]
+        path.write_bytes(restamped(content, **other))
         done = proof(shop, path)
         assert (done.code, done.json["outcome"]) == (exits.NOT_WELL, outcome), done
         assert said in done.json["what"]
