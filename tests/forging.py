@@ -1,5 +1,6 @@
 """What somebody does who wants a journal to say something else, and knows how it is made."""
 
+import json
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
@@ -26,9 +27,11 @@ def put_in_place(folder: Path, records: Sequence[Record]) -> None:
     aside.mkdir(exist_ok=True)
     with Journal.open(folder) as journal:
         journal.store.rebuild([records], aside)  # type: ignore[attr-defined]
-    for made in (".passdown/cache", "agent-output", ".planning", ".gemini"):
-        shutil.rmtree(folder / made, ignore_errors=True)
-    (folder / ".passdown" / "ledger.json").unlink(missing_ok=True)
+    shutil.rmtree(folder / ".passdown" / "cache", ignore_errors=True)
+    written = folder / ".passdown" / "ledger.json"
+    for path in json.loads(written.read_bytes()):
+        (folder / path).unlink()
+    written.unlink()
     good(folder, "sync")
 
 

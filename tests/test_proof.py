@@ -98,8 +98,9 @@ def test_an_edit_is_shown(shop: Path, name: str) -> None:
     """The first line that is not the journal's is named, with both sides; exit 1."""
     path = shown(shop)[name][0]
     lines = path.read_bytes().split(b"\n")
-    at = next(n for n, line in enumerate(lines) if b"1" in line and b"passdown" not in line)
-    lines[at] = lines[at].replace(b"1", b"9", 1)
+    marks = ((n, mark) for mark in (b"1", b"e") for n, line in enumerate(lines) if mark in line)
+    at, mark = next((n, mark) for n, mark in marks if b"passdown" not in lines[n])
+    lines[at] = lines[at].replace(mark, b"9", 1)
     path.write_bytes(b"\n".join(lines))
     done = proof(shop, path)
     assert (done.code, done.json["outcome"]) == (exits.NOT_WELL, "differs"), done
