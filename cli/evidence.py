@@ -149,7 +149,6 @@ def _of_record(found: Inclusion, by: Verifier) -> CheckedAnswer:
         what += "; what it says is not in the proof"
     said = record.opened
     return CheckedAnswer(
-        True,
         what,
         record.project,
         seal.size,
@@ -181,4 +180,4 @@ def _of_seals(
         f"proved: the {seal.size:,} records of {seal.project} that {by.name} sealed go on from the "
         f"{old.seal.size:,} of {since}"
     )
-    return CheckedAnswer(True, what, seal.project, seal.size, by.name, old=old.seal.size)
+    return CheckedAnswer(what, seal.project, seal.size, by.name, old=old.seal.size)

@@ -81,9 +81,9 @@ class CheckedAnswer(Struct, frozen=True):
 
     `said` is the payload as it was recorded, with `actor` and `session`, where the proof has it;
     `old` is the size of the older seal, where it is two seals that are proved to be of one history.
+    What does not hold is a failure, and no answer of this form.
     """
 
-    ok: bool
     what: str
     project: str
     size: int

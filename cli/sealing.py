@@ -63,8 +63,10 @@ def naming(path: Path) -> Iterator[None]:
 def write_new(path: Path, content: bytes, mode: int = 0o666) -> None:
     """Write a file that is not there yet: seals and keys are never replaced, they cannot be made
     again."""
+    begun = False
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+        begun = True
         with open(descriptor, "wb") as opened:
             opened.write(content)
             opened.flush()
@@ -73,7 +75,11 @@ def write_new(path: Path, content: bytes, mode: int = 0o666) -> None:
     except FileExistsError as error:
         raise Invalid(f"{path} is there already and is left as it is; name another") from error
     except OSError as error:
-        raise JournalUnavailable(f"{path} cannot be written: {error.strerror}") from error
+        if begun:
+            path.unlink(missing_ok=True)  # half a seal would keep the whole one from its place
+        raise JournalUnavailable(
+            f"{path} cannot be written: {error.strerror}; mend that, or name another place"
+        ) from error
 
 
 # -- keys ------------------------------------------------------------------------------------
