@@ -55,6 +55,7 @@ MODULES = {
     "drift": ("drift",),
     "tables": ("tables", "search"),
     "care": ("sync", "verify", "recover"),
+    "seal": ("seal",),
     "setup": ("setup",),
     "mcp": ("mcp",),
 }

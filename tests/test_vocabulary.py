@@ -401,6 +401,7 @@ PURE = (
     *("journal/events/*", "journal/rules/*", "journal/state/*"),
     *("journal/entities", "journal/payload", "journal/record"),
     *("journal/blocking", "journal/supervision"),
+    *("journal/merkle", "journal/note", "journal/seal", "journal/proof"),
     *(
         "projections/session_state/document",
         "projections/session_state/reading",
