@@ -18,9 +18,9 @@ from journal.errors import Invalid, NotFound, Rejected
 from journal.request import Request
 from journal.state import Project
 from projections import groups, narrative
-from projections.adopting import begun
+from projections.adopting import begun, concluded
 from projections.draft import Draft, moment_of
-from projections.leftovers import Object, digest, kept
+from projections.leftovers import Object, digest
 from projections.narrative import Piece
 from projections.prose import line, unline
 from projections.rows import (
@@ -272,12 +272,7 @@ def adopt_bytes(
     entries = _read(words, draft.project)
     ids = _tell(draft, base, before, entries, first)
     left = _left(draft.project, base, before, entries, ids, removals or first, first)
-    if draft.requests or left:
-        current = draft.project.current
-        draft.add(e.ProjectAdopted(path, found, "", current, projection=NAME), must=True)
-        for event in kept(NAME, left, ()):
-            draft.add(event, must=True)
-    return draft.requests
+    return concluded(draft, NAME, path, content, left)
 
 
 def _tell(

@@ -16,9 +16,9 @@ from journal.errors import Invalid, quoted
 from journal.request import Request
 from journal.state import Project
 from projections import groups, narrative
-from projections.adopting import begun
+from projections.adopting import begun, concluded
 from projections.draft import Draft, moment_of
-from projections.leftovers import Object, kept
+from projections.leftovers import Object
 from projections.mailbox import acks, telling
 from projections.mailbox.document import (
     ABOUT,
@@ -78,12 +78,7 @@ def adopt_bytes(
     told = Telling(draft, base, path, first)
     _tell(told, sheet, before)
     left = _left(told, sheet, before, removals)
-    if draft.requests or left:
-        current = draft.project.current
-        draft.add(e.ProjectAdopted(path, digest, "", current, projection=NAME), must=True)
-        for event in kept(NAME, left, ()):
-            draft.add(event, must=True)
-    return draft.requests
+    return concluded(draft, NAME, path, content, left)
 
 
 def _tell(told: Telling, sheet: Sheet, before: Object) -> None:
