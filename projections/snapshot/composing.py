@@ -6,7 +6,15 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from journal import events as e
-from journal.entities import Decision, File, Project, Session, last_snapshot, task_status
+from journal.entities import (
+    Decision,
+    File,
+    Project,
+    Session,
+    last_session,
+    last_snapshot,
+    task_status,
+)
 from journal.mail import to_acknowledge, unanswered, unread
 from journal.peers import Message
 from projections.peers import ActiveTask, Standing, active_task, task_of
@@ -90,12 +98,33 @@ def composed(project: Project, session: Session, sizes: Sizes, words: Words = NO
 
 
 def left_open(project: Project, agent: str) -> Session | None:
-    """The session of an agent that no snapshot closed, if that is its last one."""
-    own = [each for each in project.sessions.values() if each.agent == agent]
-    last = last_snapshot(project, agent)
-    if not own or (last is not None and last.session == own[-1].id):
-        return None
-    return own[-1]
+    """The session of an agent that no snapshot closed, if that is its last one.
+
+    One that went on after its snapshot, and has not ended since, was not closed by that.
+    """
+    session, last = last_session(project, agent), last_snapshot(project, agent)
+    if session is None or last is None or last.session != session.id:
+        return session
+    went_on = session.status != "ended" and _went_on(project, session, last.at)
+    return session if went_on else None
+
+
+def _went_on(project: Project, session: Session, since: int) -> bool:
+    """Whether something of a session is later than that."""
+    agent = session.agent
+    done = (
+        (session.progress,),
+        (x.at for x in project.files.values() if _is_of(session, x.agent, x.session, x.at)),
+        (x.at for x in project.decisions.values() if _is_of(session, x.agent, x.session, x.at)),
+        (
+            max(x.assigned or 0, x.completed or 0)
+            for x in project.tasks.values()
+            if x.agent == agent
+        ),
+        (x.made for x in project.commitments.values() if x.agent == agent),
+        (x.posted for x in project.messages.values() if x.sender == agent),
+    )
+    return any(at > since for each in done for at in each)
 
 
 def _task(project: Project, session: Session, words: Words) -> ActiveTask:
