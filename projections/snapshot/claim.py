@@ -62,9 +62,13 @@ def claimed(project: Project, entry: Entry, file: str) -> Claim:
     if not stated and (found := _DAY.search(entry.title)):
         stated = found[0]
     taken = moment(stated)
+    body = entry.body
+    known = project.snapshots.get(token)
+    if known is not None and f"{body}\n".startswith(f"{known.body}\n"):
+        body = known.body  # what follows is of the agent, which needs no heading to go on writing
     if stated and taken == EVER:
         wrong.append(f"its timestamp {stated[:60]!r} is no time")
-    return Claim(agent, token, entry.body, taken, tuple(wrong), entry.line, entry.body_line)
+    return Claim(agent, token, body, taken, tuple(wrong), entry.line, entry.body_line)
 
 
 def moment(stated: str) -> Moment:
