@@ -495,9 +495,12 @@ def last_snapshot(project: Project, agent: str) -> Snapshot | None:
 
 
 def last_session(project: Project, agent: str) -> Session | None:
-    """The session of an agent that began last, whenever it was reported."""
+    """The session of an agent that began last, whenever it was reported.
+
+    One that says that it begins in some years has begun when it was reported.
+    """
     own = (each for each in reversed(project.sessions.values()) if each.agent == agent)
-    return max(own, key=lambda each: each.started, default=None)
+    return max(own, key=lambda each: min(each.started, each.progress), default=None)
 
 
 def held_lease(project: Project, step: str) -> Lease | None:

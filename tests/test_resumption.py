@@ -318,7 +318,11 @@ def test_a_session_that_went_on_after_its_snapshot_is_told_as_it_is_now(tools: P
     """Whoever dies hours after its last snapshot has left more than that says; its own words stay,
     for nobody else has them.
     """
-    as_coder(tools, "snapshot", "--why", "Floats need a lookahead.", "--next", "Handle floats")
+    (tools / "grammar.md").write_text("x\n")
+    words = ("--why", "Floats need a lookahead.", "--next", "Handle floats")
+    as_coder(tools, "snapshot", *words, "--read", "grammar.md=the law")
+    as_coder(tools, "session", "note", "this is no part of a snapshot", "--session", "night")
+    good(tools, "handoff", "--to", "reviewer", "--from", "coder", "--actor", "ada")
     said = resumed(tools)
     assert "closed" in said
     assert "not closed by its agent" not in said
@@ -332,6 +336,7 @@ def test_a_session_that_went_on_after_its_snapshot_is_told_as_it_is_now(tools: P
     assert "src/floats.py" in said
     assert "Next action: Handle dates." in said
     assert "Floats need a lookahead." in said
+    assert "`grammar.md` — ~1 lines / ~1 tokens — the law" in said
 
 
 def test_a_session_that_is_reported_late_is_not_the_last(tools: Path) -> None:

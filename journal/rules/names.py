@@ -205,8 +205,8 @@ def check_agent_id(agent: str) -> None:
     """Refuse an agent that no file can be named after: its snapshots go into one of its own."""
     if not _AGENT.fullmatch(agent) or ".." in agent:
         raise Invalid(
-            f"agent {quoted(agent)} cannot have a file of its own; an id is of letters, digits, "
-            "'.', '_' and '-', and begins with a letter or digit"
+            f"agent {quoted(agent)} cannot have a file of its own; an id is of at most 64 letters, "
+            "digits, '.', '_' and '-', and begins with a letter or digit"
         )
 
 

@@ -45,13 +45,13 @@ def predecessor(project: Project, agent: str, named: str) -> str:
 
 def sought(project: Project, agent: str) -> set[str]:
     """The files that are to be looked at, to tell what an agent left."""
+    found: set[str] = set()
     if session := snapshot.left_open(project, agent):
-        return set(snapshot.to_measure(project, session))
-    last = last_snapshot(project, agent)
-    if last is None:
-        return set()
-    has = snapshot.read(last.body)
-    return {*(file.path for file in has.modified), *(file.path for file in has.reading)}
+        found |= set(snapshot.to_measure(project, session))
+    if last := last_snapshot(project, agent):
+        has = snapshot.read(last.body)
+        found |= {file.path for file in (*has.modified, *has.reading)}
+    return found
 
 
 def handover(
@@ -84,7 +84,9 @@ def _composed(
     words = snapshot.Words()
     if earlier is not None and earlier.session == session.id:
         # What it said itself was true of the session, and nobody else can say it.
-        words = snapshot.Words(why=snapshot.read(earlier.body).why)
+        told = snapshot.read(earlier.body)
+        named = tuple((each.path, each.why) for each in told.reading if each.path in sizes)
+        words = snapshot.Words(told.why, reading=named)
     left = snapshot.compose(project, session, sizes, words)
     is_open = session.status == "active"
     how = "is open" if is_open else f"has {session.status}"
@@ -226,7 +228,8 @@ def advise(project: Project, agent: str, left: Handover, otherwise: Advice) -> A
     has = left.parts
     if not left.body or not (has.task or has.title or has.next_action):
         return otherwise
-    named = " ".join(filter(None, (has.task, has.title)))
+    title = "" if has.title == has.next_action else has.title
+    named = " ".join(filter(None, (has.task, title)))
     named += f" ({has.status})" if named and has.status else ""
     own = left.agent == agent
     begin = "Go on with" if own else f"Take up what {left.agent} left"

@@ -16,7 +16,7 @@ from journal.entities import (
     task_status,
 )
 from journal.mail import to_acknowledge, unanswered, unread
-from journal.peers import Message
+from journal.peers import Message, Snapshot
 from projections.peers import ActiveTask, Standing, active_task, task_of
 from projections.position import chosen
 from projections.snapshot.parts import Changed, Cited, Parts, ToRead
@@ -105,15 +105,16 @@ def left_open(project: Project, agent: str) -> Session | None:
     session, last = last_session(project, agent), last_snapshot(project, agent)
     if session is None or last is None or last.session != session.id:
         return session
-    went_on = session.status != "ended" and _went_on(project, session, last.at)
+    went_on = session.status != "ended" and _went_on(project, session, last)
     return session if went_on else None
 
 
-def _went_on(project: Project, session: Session, since: int) -> bool:
-    """Whether something of a session is later than that."""
+def _went_on(project: Project, session: Session, last: Snapshot) -> bool:
+    """Whether something that a snapshot of the session would tell is later than the last one."""
     agent = session.agent
+    if project.next_actions.get(agent, "") not in ("", last.next_action):
+        return True
     done = (
-        (session.progress,),
         (x.at for x in project.files.values() if _is_of(session, x.agent, x.session, x.at)),
         (x.at for x in project.decisions.values() if _is_of(session, x.agent, x.session, x.at)),
         (
@@ -122,9 +123,10 @@ def _went_on(project: Project, session: Session, since: int) -> bool:
             if x.agent == agent
         ),
         (x.made for x in project.commitments.values() if x.agent == agent),
-        (x.posted for x in project.messages.values() if x.sender == agent),
+        # Whoever hands its work over has closed it.
+        (x.posted for x in project.messages.values() if x.sender == agent and not x.snapshot),
     )
-    return any(at > since for each in done for at in each)
+    return any(at > last.at for each in done for at in each)
 
 
 def _task(project: Project, session: Session, words: Words) -> ActiveTask:
