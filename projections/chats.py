@@ -109,7 +109,9 @@ def _status(chat: Chat, content: str | None) -> Status:
         return "fresh"
     if _cut(content, chat)[1]:
         return "corrupt"
-    return "drifted" if newest.token in content else "missing"
+    # By the token one of ours is known again, and by its heading one that stood there before.
+    known = newest.heading and f"\n## {newest.heading}\n" in f"\n{content}\n"
+    return "drifted" if known or newest.token in content else "missing"
 
 
 def _cut(content: str, chat: Chat) -> tuple[int, int]:

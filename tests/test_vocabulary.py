@@ -335,6 +335,33 @@ EVERY: tuple[e.Event, ...] = (
         12,
         {"coder": (600, 50, 10), "": (900, 50, 10)},
     ),
+    e.SessionStarted(
+        "worker-abc",
+        "morning run",
+        "host-2",
+        "as its file has it",
+        "session-001",
+        "session-002",
+        "claude-code SessionStart",
+        over=True,
+    ),
+    e.SnapshotTaken(
+        "### Active task\n\nnone",
+        "worker-abc",
+        "session-002",
+        4,
+        "context-exhausted",
+        "complete",
+        "T001",
+        "go on",
+        "main",
+        "phase-2 / 2.1",
+        42,
+        1,
+        3,
+        "REV-20260209-snapshot-worker-abc-03-h2c26b46b",
+        "Session 4 Close Snapshot",
+    ),
 )
 
 
