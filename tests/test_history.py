@@ -14,7 +14,7 @@ from strategies import NEW, START, Chain, events_of, histories
 
 from journal import Handle, Journal, Project, evolve, fold
 from journal import events as e
-from journal.changes import apply, difference
+from journal.changes import apply, difference, leafwise
 from journal.errors import PassdownError
 from journal.following import follow
 from journal.leaves import ABSENT, leaves, same
@@ -65,7 +65,8 @@ def test_the_difference_makes_the_other_state(records: list[Record], data: st.Da
 def test_what_every_event_changed(records: list[Record]) -> None:
     """What a record is said to change makes the state after it of the one before it."""
     state = Project("my-app")
-    for record, changes in follow(Project("my-app"), records):
+    for record, touches in follow(Project("my-app"), records):
+        changes = list(leafwise(touches))
         before = state.copy()
         evolve(state, record)
         made = apply(before, changes)
@@ -172,8 +173,8 @@ def test_every_state_there_ever_was(long: tuple[Handle, list[Project]]) -> None:
     records = list(app.records())
     assert len({record.type for record in records}) > 55
     made = Project("my-app")
-    for (record, changes), state in zip(follow(Project("my-app"), records), states, strict=True):
-        made = apply(made, changes)
+    for (record, touches), state in zip(follow(Project("my-app"), records), states, strict=True):
+        made = apply(made, leafwise(touches))
         assert made == state
         if record.version % 13 == 0:
             assert app.at(record.version) == state
@@ -202,8 +203,8 @@ def test_the_last_event_that_changed_a_leaf_set_it(long: tuple[Handle, list[Proj
     """For every leaf: it was otherwise before that event, and has been as it is ever since."""
     app, states = long
     last: dict[tuple[str, ...], int] = {}
-    for record, changes in follow(Project("my-app"), app.records()):
-        last |= {change.path: record.version for change in changes}
+    for record, touches in follow(Project("my-app"), app.records()):
+        last |= {change.path: record.version for change in leafwise(touches)}
     values = [dict(leaves(state)) for state in (Project("my-app"), *states)]
     found = {path: leaf for path, leaf in values[-1].items() if path in last}
     assert len(found) > 5_000
