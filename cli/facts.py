@@ -5,6 +5,7 @@ that did it.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -64,6 +65,8 @@ class Thing:
 
     def events(self, paths: Collection[Path] = ()) -> tuple[int, ...]:
         """The versions that touched it, or set one of these leaves of it."""
+        if len(self.touches) == 1:
+            return (self.touches[0][0],)
         found = (
             version
             for version, old, new in self.touches
@@ -402,6 +405,7 @@ def _became(thing: Thing, parts: Mapping[str, Change], came: bool) -> tuple[str,
     return f"{word or f'{field} is {new}'}{_said(reason)}", fields
 
 
+@cache
 def _blank(kind: type[Struct], field: str) -> object:
     """What a field is where nothing was said."""
     pairs = zip(reversed(kind.__struct_fields__), reversed(kind.__struct_defaults__), strict=False)
@@ -461,7 +465,7 @@ def lines(changes: Iterable[Change]) -> Iterator[str]:
 def _tells(change: Change) -> bool:
     """Whether a leaf of a thing that came says more than its key, or what all begin with."""
     name, key, field = change.path
-    return change.new not in (key, _blank(kinds()[name], field)) and bool(_shown(change)[1])
+    return change.new not in (key, _blank(kinds()[name], field), None, "", ())
 
 
 def _line(change: Change) -> str:

@@ -10,7 +10,7 @@ from msgspec.structs import astuple
 
 from journal.changes import Touch, touched
 from journal.entities import Project
-from journal.leaves import ABSENT, INNER, same
+from journal.leaves import ABSENT, INNER, PLACE, same
 from journal.record import Record
 from journal.state import evolve
 
@@ -106,12 +106,12 @@ class Following:
         }
 
     def evolve(self, record: Record) -> list[Touch]:
-        """Fold one more record; what it touched."""
+        """Fold one more record; what it touched, beside where the state is in its journal."""
         project = evolve(self.project, record)
         found: list[Touch] = []
         values = astuple(project)
         for name, was, now in zip(self._names, self._values, values, strict=True):
-            if was is now:
+            if was is now or name in PLACE:
                 continue
             if isinstance(was, _Noting):
                 found += touched(name, was.was(), now)
