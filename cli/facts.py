@@ -391,7 +391,7 @@ def _became(thing: Thing, parts: Mapping[str, Change], came: bool) -> tuple[str,
     if change is None:
         return None
     new = change.new
-    if came and new == _blank(type(thing.entity), field):
+    if came and new == _blank(kinds()[thing.path[0]], field):
         return None
     word = meaning.get(str(new), "") or meaning.get("*" if new else "", "")
     if thing.path[0] == "steps" and new == "in_progress" and change.old not in (ABSENT, "pending"):

@@ -2,27 +2,20 @@
 
 import random
 from collections.abc import Iterator
-from contextlib import suppress
 
 import msgspec
 import pytest
-from hypothesis import Phase, given, seed, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.strategies import SearchStrategy
-from msgspec.structs import replace
-from strategies import NEW, START, Chain, events_of, histories
+from pasts import chains, long_history, thorough
 
-from journal import Handle, Journal, Project, evolve, fold
+from journal import Handle, Project, evolve, fold
 from journal import events as e
 from journal.changes import apply, difference, leafwise
-from journal.errors import PassdownError
 from journal.following import follow
 from journal.leaves import ABSENT, PLACE, leaves, same
 from journal.record import Record
-from journal.workflows import generic
 from projections import handoff, session_state
-
-thorough = settings(deadline=None, max_examples=200)
 
 
 def orders(project: Project) -> list[list[str]]:
@@ -38,16 +31,6 @@ def moved_on(state: Project, record: Record) -> Project:
         state.content_version, state.content_hash = record.version, record.hash
         state.updated = record.at
     return state
-
-
-@st.composite
-def chains(draw: st.DrawFn) -> list[Record]:
-    """A random history that was recorded by several, in and out of sessions."""
-    chain = Chain("my-app")
-    for event in draw(histories(30)):
-        actor = draw(st.sampled_from((None, "ada", "bob")))
-        chain.add(event, actor, draw(st.sampled_from((None, "session-001"))))
-    return chain.records
 
 
 # -- laws ------------------------------------------------------------------------------------
@@ -108,71 +91,12 @@ def test_values_that_are_equal_and_not_the_same() -> None:
 
 # -- one long random history -----------------------------------------------------------------
 
-#: Fields that name a thing, and the collection that it is in.
-_NAMES = {
-    **{"task": "tasks", "plan": "plans", "finding": "findings", "error": "errors"},
-    **{"decision": "decisions", "blocker": "blockers", "question": "questions"},
-    **{"session": "sessions", "message": "messages", "commitment": "commitments"},
-    **{"entry": "worklog", "turn": "turns", "escalation": "escalations", "token": "leases"},
-}
-#: What is not to happen, or not all the time.
-_NOT: tuple[type[e.Event], ...] = (
-    *(e.ProjectOpened, e.ProjectArchived, e.ProjectAborted, e.ProjectAdopted, e.BriefShown),
-    *(e.ProjectRecovered, e.DriftAdopted, e.DriftReverted, e.LeaseExpired),
-)
-
 
 @pytest.fixture(scope="module")
 def long(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Handle, list[Project]]]:
-    """2,000 events that the rules let in, and the state as it was in memory after each."""
-    kinds = [cls for cls in e.VOCABULARY.values() if cls not in _NOT]
-    asked = drawn(st.sampled_from(kinds).flatmap(events_of), 1_500)
-    rng = random.Random(1)
-    states: list[Project] = []
-    with Journal.create(tmp_path_factory.mktemp("long"), lambda: START) as journal:
-        app = journal.handle("my-app")
-        opened = e.ProjectOpened("My app", "generic", generic(("A", "B", "C")).steps)
-        app.append(opened, actor="ada")
-        states.append(app.state)
-        while len(states) < 2_000:
-            event = fitting(rng.choice(asked), states[-1], rng)
-            with suppress(PassdownError):
-                session = rng.choice((None, "session-001", "session-002"))
-                done = app.append(event, actor=rng.choice(("ada", "bob")), session=session)
-                for record in done.records:
-                    states.append(evolve(states[-1].copy(), record))
-                assert app.state == states[-1]
-        yield app, states
-
-
-def drawn(strategy: SearchStrategy[e.Event], count: int) -> list[e.Event]:
-    """So many random events, those that are not long, the same in every run."""
-    found: list[e.Event] = []
-
-    @seed(1)
-    @settings(max_examples=count, database=None, phases=[Phase.generate], deadline=None)
-    @given(strategy)
-    def draw(event: e.Event) -> None:
-        if len(msgspec.json.encode(event)) < 2_000:
-            found.append(event)
-
-    draw()
-    return found
-
-
-def fitting(event: e.Event, state: Project, rng: random.Random) -> e.Event:
-    """The event about something that is there, or with the id of what it makes left open."""
-    made = NEW.get(type(event), ("",))[0]
-    named = {}
-    for name in event.__struct_fields__:
-        known = list(getattr(state, _NAMES.get(name, "steps")))
-        if name == made:
-            named[name] = ""
-        elif name in _NAMES and known:
-            named[name] = rng.choice(known[-5:])
-        elif name == "step" and getattr(event, name):
-            named[name] = rng.choice(known[:3])
-    return replace(event, **named)
+    """2,000 random events, and the state as it was after each."""
+    with long_history(tmp_path_factory.mktemp("long"), 2_000) as found:
+        yield found
 
 
 def test_every_state_there_ever_was(long: tuple[Handle, list[Project]]) -> None:
