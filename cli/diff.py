@@ -145,8 +145,8 @@ def diff(
 
 
 def _of_moments(handle: Handle, a: str, b: str) -> DiffAnswer:
-    first = version_at(handle, a)
-    last = version_at(handle, b) if b else handle.version
+    first = version_at(handle, a, 0)
+    last = version_at(handle, b, 0) if b else handle.version
     found = compared(handle, min(first, last), max(first, last))
     if first > last:
         found.things = {path: thing.back() for path, thing in found.things.items()}
@@ -214,7 +214,7 @@ def _is_file(handle: Handle, said: str) -> bool:
     if not FilePath(said).is_file():
         return False
     try:
-        version_at(handle, said)
+        version_at(handle, said, 0)
     except Invalid:
         return True
     return False

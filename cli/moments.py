@@ -22,14 +22,15 @@ def state_at(handle: Handle, said: str) -> Project:
     return handle.at(version)
 
 
-def version_at(handle: Handle, said: str) -> int:
-    """The last version that counts at a moment; of a time the last that was recorded by then."""
+def version_at(handle: Handle, said: str, first: int = 1) -> int:
+    """The last version that counts at a moment; of a time the last that was recorded by then.
+    With 0 as `first` that may be before there were any."""
     if re.fullmatch(_VERSION, said):
         return int(said)
     if re.fullmatch(_BEGINNING, said) and (found := handle.version_of(said)):
         return found
     try:
-        return handle.version_at(options.moment(said))
+        return handle.version_at(options.moment(said), first)
     except Invalid as error:
         if _is_time(said):
             raise

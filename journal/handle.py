@@ -76,14 +76,15 @@ class Handle(forks.Forkable):
                 f"{self.slug} has versions 1 to {last}, not {version}; see `passdown log`"
             )
 
-    def version_at(self, moment: int) -> int:
-        """The last version that was recorded at or before a moment."""
+    def version_at(self, moment: int, first: int = 1) -> int:
+        """The last version that was recorded at or before a moment; no smaller one than `first`,
+        for which 0 would be the time before there were any."""
         version = 0
         for record in self._store.read(self.slug):
             if record.at > moment:
                 break
             version = record.version
-        if not version:
+        if version < first:
             raise Invalid(f"{self.slug} had no records yet at that time; see `passdown log`")
         return version
 
