@@ -1,9 +1,10 @@
 """Bringing in the state files that are there already."""
 
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import typer
 from msgspec import Struct
@@ -24,7 +25,7 @@ from journal.digest import sha256
 from journal.errors import Invalid, NotFound, PassdownError
 from journal.record import SLUG
 from journal.workspace import Workspace
-from projections import active_session, session_state, stamp, state_md
+from projections import active_session, session_state, stamp, state_md, together
 from projections.files import sync, take_over
 
 #: The files that are looked for in a folder, and what they are of.
@@ -32,7 +33,10 @@ _FILES = {
     "00-session-state.json": session_state.NAME,
     "STATE.md": state_md.NAME,
     "active-session.md": active_session.NAME,
+    **together.FILES,
 }
+#: What a file says, before it is known what a project has of it.
+Source: TypeAlias = session_state.Source | state_md.Source | active_session.Source | together.Source
 
 
 def register(app: typer.Typer) -> None:
@@ -45,7 +49,7 @@ class _Found(Struct):
 
     path: Path
     content: bytes
-    source: session_state.Source | state_md.Source | active_session.Source
+    source: Source
     slug: str
     title: str
     note: str = ""
@@ -62,18 +66,25 @@ class _Found(Struct):
                 return active_session.NAME
             case state_md.Source():
                 return state_md.NAME
+            case together.Source(projection=name):
+                return name
         return session_state.NAME
 
     @property
     def place(self) -> str:
         """Where it is, from the workspace's root where it is below that."""
-        root, path = places.choose().root, self.path.absolute()
-        return str(path.relative_to(root)) if path.is_relative_to(root) else str(path)
+        return _place(self.path)
 
     @property
     def written_by_us(self) -> bool:
         signed = stamp.read(self.content)
         return signed is not None and signed.project == self.slug
+
+
+def _place(path: Path) -> str:
+    """Where a file is, from the workspace's root where it is below that."""
+    root, path = places.choose().root, path.absolute()
+    return str(path.relative_to(root)) if path.is_relative_to(root) else str(path)
 
 
 @answers(list[AdoptedAnswer])
@@ -92,7 +103,8 @@ def adopt_files(
     session: options.Session = "",
     as_json: options.AsJson = False,
 ) -> int:
-    """Bring in session state files of any version, STATE.md and active-session.md; no word is lost.
+    """Bring in the state files that are there: session states of any version, STATE.md,
+    active-session.md, or the files of a workspace that agents share; no word is lost.
 
     Example: passdown adopt agent-output
     """
@@ -101,9 +113,9 @@ def adopt_files(
     done: list[AdoptedAnswer] = []
     failed: PassdownError | None = None
     with progress("adopting", len(found)) as advance:
-        for path in found:
+        for nth, path in enumerate(found, start=1):
             try:
-                done.append(_adopt(path, by, dry_run, fresh))
+                done.append(_adopt(path, by, dry_run, fresh, found[nth:]))
             except PassdownError as error:
                 if len(found) == 1:
                     raise
@@ -142,12 +154,19 @@ def _files(paths: list[Path]) -> list[Path]:
     for path in paths:
         if not (path.exists() or path.with_name(f"{path.name}.bak").exists()):
             raise NotFound("file", str(path), (), hint="name a state file, or a folder with some")
-        inside = sorted(x for name in _FILES for x in path.rglob(name)) if path.is_dir() else [path]
+        inside = _inside(path) if path.is_dir() else [path]
         if not inside:
             names = " and no ".join(_FILES)
             raise Invalid(f"there is no {names} below {path}; name the file itself")
         found += inside
     return found
+
+
+def _inside(folder: Path) -> list[Path]:
+    """The state files below a folder; of a shared workspace first the one that says whose it is."""
+    found = sorted(x for name in _FILES for x in folder.rglob(name))
+    found += sorted(x for x in folder.rglob(together.CHATS) if together.has_snapshot(x))
+    return sorted(found, key=lambda path: together.rank(path.name))
 
 
 def _look(path: Path) -> _Found:
@@ -179,13 +198,34 @@ def _reason(path: Path, error: Exception) -> str:
 def _found(path: Path, at: Path) -> _Found:
     content = at.read_bytes()
     source = _source(path, content)
+    if isinstance(source, together.Source):
+        return _Found(path, content, source, _workspace_of(path, content, source), "")
     name = source.name or path.absolute().parent.name
     return _Found(path, content, source, slug(name), "" if re.fullmatch(SLUG, name) else name)
 
 
-def _source(
-    path: Path, content: bytes
-) -> session_state.Source | state_md.Source | active_session.Source:
+def _workspace_of(path: Path, content: bytes, source: together.Source) -> str:
+    """The project that a file of a shared workspace belongs to: its own word, that of its stamp,
+    the project that has this folder, what the TURNFILE beside it says, or the folder above."""
+    signed = stamp.read(content)
+    if signed is not None:
+        return signed.project
+    folder = path.absolute().parent
+    with suppress(PassdownError):
+        workspace = places.find()
+        with Journal.open(workspace.folder) as journal:
+            for name in journal.projects():
+                shared = journal.project(name).state.coordination
+                if shared and (workspace.root / shared.workspace).resolve() == folder.resolve():
+                    return name
+    beside = folder / "TURNFILE.yaml"
+    told = source.name or (together.name_in(beside) if beside.is_file() else "")
+    return slug(told or folder.parent.name)
+
+
+def _source(path: Path, content: bytes) -> Source:
+    if projection := together.projection(path.name, content):
+        return together.read(projection, content)
     # An archived session is called after its id, so that only what is in it tells.
     told = _is_markdown(path) and active_session.intact(content)
     if told or _FILES.get(path.name) == active_session.NAME:
@@ -208,7 +248,10 @@ def slug(name: str) -> str:
 # -- taking it over --------------------------------------------------------------------------
 
 
-def _adopt(path: Path, by: Request, dry_run: bool, fresh: bool) -> AdoptedAnswer:
+def _adopt(
+    path: Path, by: Request, dry_run: bool, fresh: bool, following: Sequence[Path] = ()
+) -> AdoptedAnswer:
+    """Bring in one file; of those that are `following` nothing is to be said yet."""
     try:
         found = _look(path)
     except Invalid as error:
@@ -229,7 +272,8 @@ def _adopt(path: Path, by: Request, dry_run: bool, fresh: bool) -> AdoptedAnswer
         take_over(workspace, handle, found.path, found.content)
         files = sync(workspace, handle, recover=bool(found.note), actor=by.actor)
         files += keep_tables(workspace, [handle])
-    problems = [file.problem for file in files if file.problem]
+    waiting = {_place(path) for path in following}
+    problems = [file.problem for file in files if file.problem and file.path not in waiting]
     written = next((file.path for file in files if file.projection == found.projection), "")
     if written and written != found.place:
         problems.append(f"it stays as it is; the project's file is {written} from now on")
@@ -256,6 +300,11 @@ def _requests(
     about = (state, found.place, digest)
     told: dict[str, Any] = {"base": base, "title": found.title, "removals": base is not None}
     match found.source:
+        case together.Source():
+            told.pop("title")  # it has the name that it has in the file
+            made = together.adopt(
+                found.source, found.content, state, found.place, **told, now=moment, by=by
+            )
         case active_session.Source():
             made = active_session.adopt(found.source, *about, **told, now=moment, by=by)
         case state_md.Source():
@@ -281,6 +330,14 @@ def _check_same(found: _Found, state: Project) -> None:
     """Refuse a second file of a project that came from another."""
     known = state.adopted.source if state.adopted else ""
     same_kind = _is_markdown(Path(known)) == _is_markdown(found.path)
+    if isinstance(found.source, together.Source):
+        if state.version and state.coordination is None:
+            raise Invalid(
+                f"{state.slug} is no workspace that agents share, and {found.place} is of one; "
+                "adopt it in a folder whose name is no project yet"
+            )
+        home = state.homes.get(found.projection)
+        known, same_kind = (home.source if home else ""), True
     if known and known != found.place and same_kind and not found.written_by_us:
         raise Invalid(
             f"{state.slug} was adopted from {known} already, and {found.place} would be the same "

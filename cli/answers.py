@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeVar
 
 from msgspec import Struct
 
+from cli.proofs import HeldAnswer
 from journal.events import Event, Json, Move
 from journal.store import Flaw
 from projections.files import FileState
@@ -163,6 +164,8 @@ class Verified(Struct, frozen=True):
     projects: dict[str, list[FileState]]
     #: The tables, where `passdown tables` has made any.
     tables: FileState | None = None
+    #: The seals that the journal was to be held against.
+    seals: list[HeldAnswer] = []
 
 
 class SalvagedAnswer(Struct, frozen=True):

@@ -57,6 +57,7 @@ MODULES = {
     "drift": ("drift",),
     "tables": ("tables", "search"),
     "care": ("sync", "verify", "recover"),
+    "seal": ("seal",),
     "setup": ("setup",),
     "mcp": ("mcp",),
 }

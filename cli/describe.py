@@ -10,7 +10,7 @@ from projections.values import as_text
 _WORDS: dict[type[e.Event], Callable[[Any], str]] = {
     e.ProjectOpened: lambda x: f"project opened: {x.title} ({x.workflow}, {_opened(x)})",
     e.ProjectAdopted: lambda x: f"adopted {x.source}{_because(x.note)}",
-    e.LeftoversKept: lambda x: f"kept {len(x.leftovers) + len(x.originals)} values of a file",
+    e.LeftoversKept: lambda x: f"kept {_values(x)} of a file",
     e.ProjectArchived: lambda x: f"project archived{_because(x.reason)}",
     e.ProjectAborted: lambda x: f"project aborted{_because(x.reason)}",
     e.ProjectReopened: lambda x: "project reopened",
@@ -126,7 +126,7 @@ def colour(event: e.Event) -> str:
 
 def _opened(x: e.ProjectOpened) -> str:
     shared = f", maintained by {x.coordination.maintainer}" if x.coordination else ""
-    return f"{len(x.steps)} steps{shared}"
+    return f"{len(x.steps)} step{'' if len(x.steps) == 1 else 's'}{shared}"
 
 
 def _by(agent: str) -> str:
@@ -137,6 +137,11 @@ def _shown(x: e.BriefShown) -> str:
     left_out = sum(x.left_out.values())
     said = f" to {x.agent}" if x.agent else ""
     return f"{said}, {left_out:,} items left out" if left_out else said
+
+
+def _values(x: e.LeftoversKept) -> str:
+    kept = len(x.leftovers) + len(x.originals)
+    return f"{kept:,} value{'' if kept == 1 else 's'}"
 
 
 def _because(reason: str) -> str:

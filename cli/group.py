@@ -1,15 +1,19 @@
 """Groups of commands: `passdown step start` is the command `start` of the group `step`."""
 
 import typer
+from typer.models import Default
 
 from cli import exits, output
 
 
-def group(about: str, name: str | None = None) -> typer.Typer:
-    """A group; without a command it shows its help."""
+def group(about: str = "", name: str | None = None) -> typer.Typer:
+    """A group; without a command it shows its help.
+
+    One that does something by itself says in its own function what it is about.
+    """
     app = typer.Typer(
         name=name,
-        help=about,
+        help=about or Default(None),
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
         context_settings={"help_option_names": ["-h", "--help"]},

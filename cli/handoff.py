@@ -8,11 +8,10 @@ from cli import options
 from cli.recording import Propose, recording
 from journal import Project
 from journal import events as e
-from journal.entities import maintainer_of
+from journal.entities import last_snapshot, maintainer_of
 from journal.errors import Invalid, NotFound, Rejected
 from journal.peers import Snapshot
 from journal.rules.names import command, known_actor
-from projections.peers import last_snapshot
 
 
 def register(app: typer.Typer) -> None:

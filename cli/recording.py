@@ -269,7 +269,7 @@ def finish(
     by = (asked.actor, asked.session)
     done, offers, unclosed = closed(workspace, handle, done, *by, no_sync=asked.no_sync)
     upkeep = Upkeep() if asked.no_sync else keep_files(workspace, handle)
-    problems = [*done.cautions, *unclosed, *upkeep.problems]
+    problems = [*done.cautions, *proposed(handle, done), *unclosed, *upkeep.problems]
     try:
         archived = _archived(asked, workspace, handle, done)
         problems += archived.wanting if archived else []
@@ -292,6 +292,15 @@ def finish(
     for problem in problems:
         output.note(problem)
     return archived
+
+
+def proposed(handle: Handle, done: Appended) -> list[str]:
+    """What whoever logged something is to propose to the maintainer, where the log is too long."""
+    if not any(record.type == "worklog.entry_logged" for record in done.records):
+        return []
+    from cli.sharing import proposals
+
+    return proposals(handle.state)
 
 
 def closed(

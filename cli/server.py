@@ -24,7 +24,7 @@ from cli import output
 from cli.describe import describe
 from cli.document import project_data, record_data
 from cli.log import asked_for, newest
-from cli.recording import check_links, chosen, closed, keep_files, opened, placed
+from cli.recording import check_links, chosen, closed, keep_files, opened, placed, proposed
 from cli.resume import Asked, answer
 from journal import Handle, Request
 from journal.errors import PassdownError
@@ -169,11 +169,12 @@ def server(project: str = "") -> MCPServer[None]:
         session: Annotated[str, Field(description="Begin this session, on record.")] = "",
         budget: Annotated[int, Field(ge=LEAST, le=_MOST, description="The most tokens.")] = BUDGET,
         only: Annotated[Words, Field(description="Topics that were left out.")] = (),
+        predecessor: Annotated[str, Field(description="Whose work you take up.")] = "",
     ) -> Resumed:
         """Where to go on: position, next action, what must not be missed, what was decided."""
         if session:
             agent = agent or os.environ.get("PASSDOWN_ACTOR", "")
-        brief, text = answer(Asked(project, step, agent, session, budget, only))
+        brief, text = answer(Asked(project, step, agent, session, budget, only, predecessor))
         return {"project": brief.project, "version": brief.version, "brief": text}
 
     @made.tool(description=_RECORD, annotations=_ADDS)
@@ -210,7 +211,8 @@ def server(project: str = "") -> MCPServer[None]:
             "repeated": done.repeated,
             "warnings": [
                 *(f"all phases are done: `passdown {offer}`" for offer in offers),
-                *(*done.cautions, *notes, *unclosed, *upkeep.problems),
+                *(*done.cautions, *proposed(handle, done), *notes),
+                *(*unclosed, *upkeep.problems),
             ],
         }
 

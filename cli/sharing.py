@@ -111,6 +111,14 @@ def sections(state: Project) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     yield "Worklog", [(x.id, f"{x.agent}: {x.title}") for x in entries]
 
 
+def proposals(state: Project) -> list[str]:
+    """What the maintainer is asked to approve of."""
+    from projections.worklog.compaction import proposal
+
+    found = proposal(state)
+    return [found] if found else []
+
+
 def _at(actor: ActorAnswer) -> str:
     """What an agent is at, in words."""
     role = "" if actor.role == "agent" else actor.role

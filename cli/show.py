@@ -17,6 +17,7 @@ from journal.blocking import is_escalated, paused_steps
 from journal.clock import iso
 from journal.entities import Error, Lease, Step, is_stale, waits_on
 from journal.events import Execution
+from journal.rules.names import tries
 from journal.state import active_blockers, lease_until, step_agent, task_status
 from journal.workspace import Workspace
 from projections.brief.standing import failed_at
@@ -27,7 +28,12 @@ from projections.position import is_done, keyed, next_action, outlook
 from projections.protocol import together, unit
 from projections.settings import written
 
-Form = Literal["session-state", "handoff", "state-md", "active-session", "json"]
+# fmt: off
+Form = Literal[
+    "session-state", "handoff", "state-md", "active-session",
+    "turnfile", "worklog", "worklog-archive", "mailbox", "open-questions", "json",
+]
+# fmt: on
 #: How each status of a step looks: its sign and its colour.
 SIGNS = {
     "pending": Cell("·", "dim"),
@@ -75,6 +81,10 @@ def show(
     else:
         for line in _summary(state):
             output.line(line)
+        if state.worklog and not at:
+            from cli.sharing import proposals
+
+            problems += proposals(state)
     for problem in problems:
         output.note(problem)
 
@@ -183,8 +193,7 @@ def _remarks(state: Project, step: Step, is_paused: bool) -> Iterator[str]:
     if step.to_reconcile:
         yield "to be reconciled"
     if step.retries and not is_done(step):
-        limit = state.policy.retries
-        yield f"tried again {step.retries}{'' if limit is None else f' of {limit}'} times"
+        yield f"tried again {tries(state, step)} times"
     if step.verified and not step.verified.passed:
         yield "did not pass"
 

@@ -23,7 +23,7 @@ from journal.workspace import Workspace
 from projections import snapshot as snapshots
 from projections.differences import differences
 
-snapshot = group("Take a snapshot of a session that closes, and see whether one holds.")
+snapshot = group()
 
 Token = Annotated[str, typer.Argument(metavar="TOKEN", help="Its token, or its agent's name.")]
 

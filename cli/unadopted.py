@@ -8,6 +8,7 @@ _PLACES = {
     "agent-output/*/00-session-state.json": "agent-output",
     ".gemini/state/active-session.md": ".gemini/state/active-session.md",
     "docs/maestro/state/active-session.md": "docs/maestro/state/active-session.md",
+    "working-session/TURNFILE.yaml": "working-session",
 }
 
 

@@ -363,6 +363,8 @@ class Project(Struct):
     tokens: dict[str, Tokens] = field(default_factory=dict)
     tokens_by_step: dict[str, Tokens] = field(default_factory=dict)
     sessions: dict[str, Session] = field(default_factory=dict)
+    #: An agent -> how many of its sessions go on.
+    at_work: dict[str, int] = field(default_factory=dict)
     #: A hook of a host -> when it last fired.
     hooks: dict[str, Moment] = field(default_factory=dict)
     #: Any name a session goes by -> its id.
@@ -482,6 +484,12 @@ def last_files(project: Project) -> list[File]:
         return own
     last = max(present, key=lambda file: file.at).session
     return [file for file in present if file.session == last]
+
+
+def last_snapshot(project: Project, agent: str) -> Snapshot | None:
+    """The snapshot of an agent that holds: the newest, whenever it was reported."""
+    own = (each for each in reversed(project.snapshots.values()) if each.agent == agent)
+    return max(own, key=lambda each: each.at, default=None)
 
 
 def held_lease(project: Project, step: str) -> Lease | None:

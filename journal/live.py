@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from journal import cache
 from journal import events as e
-from journal.entities import Project, last_files
+from journal.entities import Project, last_files, last_snapshot
 from journal.handle import Handle
 
 #: So many of the newest of a kind are kept; of more than that a hook shows only the count.
@@ -79,7 +79,7 @@ def live(project: Project, kept: int = KEPT) -> Project:
 _WHOLE = (
     *("version", "hash", "content_version", "content_hash", "updated", "opening", "title"),
     *("workflow", "native", "policy", "branch", "opened", "archived", "current", "actors"),
-    *("steps", "session_names", "next_actions", "hooks"),
+    *("steps", "session_names", "next_actions", "hooks", "at_work"),
     *("aborted", "moves", "execution", "batch", "documents", "homes"),
     *("coordination", "revision", "phase", "phase_step", "turns", "numbers"),
 )
@@ -115,8 +115,9 @@ def _keep_peers(part: Project, project: Project, kept: int) -> None:
     part.leases = {id: each for id, each in project.leases.items() if each.status == "held"}
     part.leased = project.leased.copy()
     part.signals = dict(list(project.signals.items())[-SIGNALS:])
-    last = {each.agent: each for each in project.snapshots.values()}
-    part.snapshots = {each.token: each for each in last.values()}
+    agents = dict.fromkeys(each.agent for each in project.snapshots.values())
+    last = (last_snapshot(project, agent) for agent in agents)
+    part.snapshots = {each.token: each for each in last if each}
 
 
 def _keep_decisions(part: Project, project: Project, kept: int) -> None:

@@ -58,7 +58,7 @@ def decided(
     scratch = state.copy() if len(requests) > 1 else state
     for n, asked in enumerate(requests):
         request = _in_session(scratch, asked)
-        by = By(request.actor, request.session, now, request.lease)
+        by = By(request.actor, request.session, now, request.lease, request.occurred)
         try:
             encode(request.event)  # what is malformed is refused before any rule looks at it
             made = [(event, encode(event)) for event in decide(scratch, request.event, by)]

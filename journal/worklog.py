@@ -7,12 +7,14 @@ from journal.entities import Project
 from journal.peers import WorklogEntry
 
 _DONE = re.compile(r"\s*(complete|completed|done|closed|resolved)\b", re.IGNORECASE)
+#: What a status names beside what is done, and so is not.
+_OPEN = re.compile(r"\b(?:in[ -]progress|pending|partial|partly|blocked)\b", re.IGNORECASE)
 _ENTRY = re.compile(r"(?<![A-Za-z0-9])W[0-9]{3,}(?![A-Za-z0-9])")
 
 
 def is_done(status: str) -> bool:
     """Whether the status in a handoff block says that nothing is open any more."""
-    return _DONE.match(status) is not None
+    return _DONE.match(status) is not None and _OPEN.search(status) is None
 
 
 def references(entry: WorklogEntry) -> set[str]:

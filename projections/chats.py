@@ -49,7 +49,7 @@ def of(desk: Desk) -> list[Chat]:
 def chats(root: Path, project: Project) -> Iterator[Chat]:
     """The files of agents that snapshots go into, where the settings have any."""
     own: dict[str, list[Snapshot]] = {}
-    for each in project.snapshots.values():
+    for each in sorted(project.snapshots.values(), key=lambda taken: taken.at):
         own.setdefault(each.agent, []).append(each)
     for agent, taken in own.items():
         if path := chat_path(root, project, agent):

@@ -140,7 +140,18 @@ def _as_adopted(project: Project) -> bytes:
     return _active_session(project, "json" if home and home.format == "json" else "yaml")
 
 
-def _shared(name: str, file: str, module: str, renderer: int) -> Dialect:
+def _has_archive(project: Project) -> bool:
+    moved = any(entry.archived is not None for entry in project.worklog.values())
+    return _is_shared(project) and (moved or "worklog-archive" in project.homes)
+
+
+def _shared(
+    name: str,
+    file: str,
+    module: str,
+    renderer: int,
+    usual: Callable[[Project], bool] = _is_shared,
+) -> Dialect:
     """A file of a workspace that several agents share."""
     lazy = _Lazy(f"projections.{module}")
     return Dialect(
@@ -150,7 +161,7 @@ def _shared(name: str, file: str, module: str, renderer: int) -> Dialect:
         lazy.intact,
         renderer,
         lazy.adopt_bytes,
-        _is_shared,
+        usual,
     )
 
 
@@ -194,6 +205,12 @@ DIALECTS: dict[str, Dialect] = {
             },
             moves=True,
         ),
+        # As whoever resumes reads them; adopted in this order, for the first says whose they are.
+        _shared("turnfile", "TURNFILE.yaml", "turnfile", 1),
+        _shared("worklog", "WORKLOG.md", "worklog", 1),
+        _shared("worklog-archive", "WORKLOG_ARCHIVE.md", "worklog.archive", 1, _has_archive),
+        _shared("mailbox", "MAILBOX.md", "mailbox", 1),
+        _shared("open-questions", "OPEN_QUESTIONS.md", "open_questions", 1),
     )
 }
 

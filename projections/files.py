@@ -135,6 +135,12 @@ def _update(desk: Desk, target: Target, recover: bool, revert: bool) -> FileStat
                 )
             elif status == "taken" or (status in KEPT and not revert):
                 problem = desk.problem(target, status)
+            elif status == "missing" and not recover and (goal := moving.taken_away(desk, target)):
+                problem = (
+                    f"{target.path} was moved to {goal} outside Passdown; move it back, so that "
+                    "`passdown drift --adopt` records what is new in it and `passdown archive` "
+                    "archives it, or have `passdown recover` write it anew"
+                )
             if problem:
                 return FileState(target.dialect.name, target.path, status, problem=problem)
             written = status != "fresh"

@@ -14,7 +14,7 @@ from journal.events import Move
 from projections import atomic, homes, lost, stamp
 from projections.desk import Desk
 from projections.places import Folders, Unusable, read_file
-from projections.settings import layout
+from projections.settings import Target, layout
 
 
 def carry_out(desk: Desk) -> dict[str, str]:
@@ -48,6 +48,18 @@ def _home(desk: Desk) -> str:
     """Where the project's own file is while the project is open, as the settings are now."""
     files = layout(desk.folders.workspace.root, desk.project).files
     return next((target.home for target in files if target.dialect.moves), "")
+
+
+def taken_away(desk: Desk, target: Target) -> str:
+    """Where a file is that is not in its place, if whoever writes it too has archived it."""
+    if not target.dialect.moves or desk.project.archived is not None:
+        return ""
+    goal = homes.in_archive(target.path, f"{homes.session_id(desk.project)}.md")
+    place = spot(desk.folders, goal) if goal else None
+    content = read_file(place) if place and is_file(place) else None
+    signed = stamp.read(content) if content else None
+    theirs = signed is not None and signed.project == desk.project.slug
+    return goal if content and theirs and not stamp.holds(content) else ""
 
 
 def spot(folders: Folders, path: str) -> Path:

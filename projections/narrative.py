@@ -46,10 +46,8 @@ def form(name: str, project: Project, document: Object) -> Object:
 def text(document: Object) -> str:
     """The file: each part with what somebody wrote after it."""
     parts, kept = _texts(document, "parts"), _texts(document, "kept")
-    order = [TOP, *_names(document)]
-    order += [name for name in (*parts, *kept) if name not in set(order)]
     written: list[str] = []
-    for name in order:
+    for name in dict.fromkeys((TOP, *_names(document), *parts, *kept)):
         for each in (parts.get(name), kept.get(name)):
             if each:
                 if written and not written[-1].endswith("\n"):
@@ -178,14 +176,14 @@ def _kept(found: Object, before: Object, shown: Object, removals: bool) -> Itera
 def _order(found: Object, before: Object, alone: Object, shown: Object) -> Leftover | None:
     """The order of the parts, where somebody changed it."""
     file = _names(found)
-    if file == [name for name in _names(before) if name in set(file)]:
+    there, now = set(file), set(_texts(alone, "parts"))
+    if file == [name for name in _names(before) if name in there]:
         return None
-    now = set(_texts(alone, "parts"))
     order = [name for name in file if name in now]
-    if order == [name for name in _names(shown) if name in set(order)]:
+    placed = set(order)
+    if order == [name for name in _names(shown) if name in placed]:
         return None
-    behind = [name for name in _names(alone) if name not in set(order)]
-    return Leftover(("order",), digest(alone["order"]), ([*order, *behind],))
+    return Leftover(("placed",), "", (order,))
 
 
 def _checked(leftovers: list[Leftover]) -> list[Leftover]:
@@ -205,5 +203,26 @@ def _texts(document: Object, key: str) -> dict[str, str]:
 
 
 def _names(document: Object) -> list[str]:
-    found = document.get("order")
+    """The parts in their order: as somebody placed them."""
+    return arranged(_list(document, "order"), _list(document, "placed"))
+
+
+def arranged(order: list[str], placed: Iterable[str]) -> list[str]:
+    """Names in the order that they were placed in, and each that came later after the one that it
+    follows by itself."""
+    known, first = set(order), ""
+    fixed = [name for name in dict.fromkeys(placed) if name in known]
+    there = set(fixed)
+    after: dict[str, list[str]] = {first: []}
+    last = first
+    for name in order:
+        if name in there:
+            last = name
+        else:
+            after.setdefault(last, []).append(name)
+    return [*after[first], *(each for name in fixed for each in (name, *after.get(name, ())))]
+
+
+def _list(document: Object, key: str) -> list[str]:
+    found = document.get(key)
     return [name for name in found if isinstance(name, str)] if isinstance(found, list) else []

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from journal.blocking import paused_steps
 from journal.entities import Error, Project, Step, is_over, is_person
+from journal.rules.names import tries
 from projections import cautions as of_any
 from projections import protocol
 from projections.markdown import clip
@@ -166,8 +167,7 @@ def _mend(project: Project, step: Step, agent: str) -> Advice:
     name = f"; {PERSON} stands for their name" if any(PERSON in x.command for x in offers) else ""
     said.append(f"Ask whoever is in charge whether to retry it, adjust it, skip it or abort{name}.")
     if _needs_person(project, step, agent):
-        limit = project.policy.retries
-        said.append(f"It was tried again {step.retries} of {limit} times: a person must decide.")
+        said.append(f"It was tried again {tries(project, step)} times: a person must decide.")
     hindered = hindrance(project, step)
     if hindered is not None:
         before, because = hindered

@@ -4,8 +4,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from journal.entities import Project, Task, task_status
-from journal.peers import Snapshot
+from journal.entities import Project, Task, last_snapshot, task_status
 
 Standing: TypeAlias = Literal["complete", "partial", "blocked"]
 
@@ -54,9 +53,3 @@ def task_of(project: Project, agent: str) -> Task | None:
     begun = [task for task in own if task.status == "in_progress"]
     held = begun or [task for task in own if task.status == "claimed"]
     return max(held, key=lambda task: task.assigned or task.created, default=None)
-
-
-def last_snapshot(project: Project, agent: str) -> Snapshot | None:
-    """The snapshot of an agent that holds: the newest."""
-    own = (each for each in reversed(project.snapshots.values()) if each.agent == agent)
-    return next(own, None)

@@ -28,6 +28,7 @@ from journal.entities import (
     step_order,
     waits_on,
 )
+from journal.rules.names import tries
 from projections.markdown import clip
 from projections.position import ahead, failure, is_done, plan_ahead, task_ahead
 
@@ -313,7 +314,7 @@ def _mend(project: Project, step: Step, agent: str) -> Advice:
     skip = _skip(project, step, agent, f"it failed: {why}")
     limit = project.policy.retries
     if limit is not None and step.retries >= limit:
-        said += f" It was tried again {step.retries} of {limit} times: a person must decide."
+        said += f" It was tried again {tries(project, step)} times: a person must decide."
         return Advice("failed", said, "", skip)
     if hindered := hindrance(project, step):
         first, because = hindered

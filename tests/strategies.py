@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from journal import events as e
 from journal.payload import encode
 from journal.record import GENESIS, Draft, Record, link
+from journal.request import Request, decided
 from journal.state import Project, evolve
 
 START = 1_767_261_600_000_000  # 2026-01-01T10:00:00Z
@@ -188,7 +189,9 @@ _FIELDS: dict[str, SearchStrategy[Any]] = {
     "context_files": st.lists(PATHS, max_size=3).map(tuple),
     "context_usage": st.none() | st.floats(0, 1),
     "continues": st.one_of(st.just(""), _SESSIONS),
-    "coordination": st.none() | st.just(e.Coordination("ada")),
+    "coordination": st.sampled_from(
+        (None, e.Coordination("ada"), e.Coordination("ada", "desk/", revision=7))
+    ),
     "decision": _ids("D{:03}"),
     "depends_on": st.lists(_TASKS, max_size=2).map(tuple),
     "description": TEXT,
@@ -230,6 +233,7 @@ _FIELDS: dict[str, SearchStrategy[Any]] = {
     "number": _SMALL,
     "originals": st.just(()),
     "output": _SMALL,
+    "archived": st.booleans(),
     "parallel": st.none() | st.booleans(),
     "passed": st.booleans(),
     "passes_executed": _SMALL,
@@ -315,6 +319,10 @@ _OWN: dict[tuple[type[e.Event], str], SearchStrategy[Any]] = {
     (e.PhaseAdvanced, "step"): WORDS,
     (e.ProjectAdopted, "current"): _STEP_OR_NONE,
     (e.ProjectAdopted, "source"): TEXT,
+    (e.ProjectAdopted, "base"): _SMALL,
+    (e.ProjectAdopted, "tokens"): st.dictionaries(
+        st.sampled_from(("", "coder")), st.tuples(_SMALL, _SMALL, _SMALL)
+    ),
     (e.StepAdopted, "completed"): _MOMENTS,
     (e.StepAdopted, "started"): _MOMENTS,
     (e.StepAdopted, "status"): st.sampled_from(
@@ -429,6 +437,12 @@ class Chain:
         self.records.append(record)
         self.project = evolve(self.project, record)
         self.at += MINUTE
+        return self
+
+    def ask(self, request: Request) -> "Chain":
+        """The chain with what the rules make of a request."""
+        for asked, event, _ in list(decided(self.project, [request], self.at)):
+            self.add(event, asked.actor, asked.session, asked.occurred)
         return self
 
 

@@ -258,6 +258,14 @@ def test_the_front_matter_of_an_orchestration() -> None:
     )
 
 
+def test_what_its_tool_takes_for_given() -> None:
+    """Mode and backend stand there although nobody chose them: the tool refuses a null there, and
+    would have written these itself."""
+    shown = front(Project("x", execution=e.Execution()))
+    assert (shown["workflow_mode"], shown["execution_backend"]) == ("standard", "native")
+    assert (shown["execution_mode"], shown["task_complexity"]) == (None, None)
+
+
 def test_a_phase_that_said_nothing_is_to_be_reconciled() -> None:
     """Completed with neither files nor context it says so, until somebody said what it was."""
     silent = opened(e.StepStarted("1"), e.StepCompleted("1"))

@@ -230,6 +230,35 @@ def test_an_edit_that_was_not_adopted(tour: Path) -> None:
     assert front(tour, ARCHIVED)["task"] == "My Rate limiter"
 
 
+def test_its_tool_archives_it(tour: Path) -> None:
+    """Moved away by whoever writes it too, it is not there again at once, and is asked for back."""
+    edited = (tour / STATE).read_text().replace('status: "in_progress"', 'status: "completed"')
+    (tour / ARCHIVED).parent.mkdir()
+    write_settled(tour / ARCHIVED, edited.encode())
+    (tour / STATE).unlink()
+    for words in (("sync",), ("archive",), ("next", "Ship it.")):
+        said = run(tour, *words)
+        assert f"{STATE} was moved to {ARCHIVED} outside Passdown; move it back" in said.err
+        assert not (tour / STATE).exists()
+    (tour / ARCHIVED).rename(tour / STATE)
+    good(tour, "drift", "--adopt")
+    assert "kept 1 value of a file" in good(tour, "log").out
+    good(tour, "archive")
+    assert front(tour, ARCHIVED)["status"] == "completed"
+    assert good(tour, "verify").out.endswith(f"{ARCHIVED}: fresh\n")
+
+
+def test_what_its_tool_archived_is_written_anew_on_purpose(tour: Path) -> None:
+    """`recover` puts the file back in its place, and what was moved away stays as it is."""
+    (tour / ARCHIVED).parent.mkdir()
+    was = (tour / STATE).read_bytes()
+    write_settled(tour / ARCHIVED, was.replace(b"Rate limiter", b"My limiter"))
+    (tour / STATE).unlink()
+    good(tour, "recover")
+    assert (tour / STATE).read_bytes() == was
+    assert b"My limiter" in (tour / ARCHIVED).read_bytes()
+
+
 def test_an_edit_is_adopted_first_where_the_settings_say_so(tour: Path) -> None:
     """With drift = "adopt" the edit is recorded, and then the file is archived with it."""
     write(tour / "passdown.toml", 'drift = "adopt"\n')

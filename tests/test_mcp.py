@@ -114,7 +114,8 @@ def test_the_description_names_what_there_is(shop: Path) -> None:
 
 def test_the_files_are_resources(shop: Path) -> None:
     """Every projection of every project can be listed and read, also of one that came later."""
-    (shop / "passdown.toml").write_text("[projections.active-session]\nenabled = true\n")
+    every = "".join(f"[projections.{name}]\nenabled = true\n" for name in DIALECTS)
+    (shop / "passdown.toml").write_text(every)
     good(shop, "sync")
 
     async def ask(of: Client) -> None:
@@ -124,7 +125,7 @@ def test_the_files_are_resources(shop: Path) -> None:
         assert listed["passdown://shop/session-state"] == "application/json"
         for name, dialect in DIALECTS.items():
             [content] = (await of.read_resource(f"passdown://shop/{name}")).contents
-            file = shop / dialect.path.format(project="shop")
+            file = shop / dialect.path.format(project="shop", workspace=".")
             assert getattr(content, "text", "") == file.read_text()
         [events] = (await of.read_resource("passdown://events")).contents
         signatures = getattr(events, "text", "").splitlines()

@@ -93,6 +93,19 @@ def test_additions_without_a_stamp() -> None:
     assert shown(chain.project) == "hello\n## a\nShop\n## b\nnever\n## c\n"
 
 
+def test_an_order_stands_whatever_comes() -> None:
+    """Parts stay where somebody put them; one that comes later follows the one that it follows."""
+    chain = adopt(opened(), "## c\n## a\nShop\n## b\nalways\n")
+    chain = chain.add(e.ProjectRetitled("Market"))
+    assert shown(chain.project) == "## c\n## a\nMarket\n## b\nalways\n"
+    chain = adopt(opened(), "## c\n## a\nShop\n")
+    assert shown(adopt(chain, "## c\n## b\nalways\n## a\nShop\n").project).startswith("## c\n## b")
+    more = {**narrative.own(parts(chain.project)), "order": ["d", "a", "e", "b", "c", "f"]}
+    more["parts"] = {name: f"{name}\n" for name in "abcdef"}
+    placed = {**more, "placed": ["c", "a", "gone", "b"]}
+    assert narrative.text(placed) == "d\nc\nf\na\ne\nb\n"
+
+
 def test_both_sides() -> None:
     """Handwriting is kept whatever happened meanwhile; what is settled is the state's to say."""
     chain = opened()

@@ -233,6 +233,11 @@ def test_an_id_that_is_taken(limiter: Path) -> None:
     refuses(limiter, exits.REJECTED, "choose another topic", *again)
 
 
+def test_an_orchestration_of_one_phase(tmp_path: Path) -> None:
+    """One step is one, not one of several."""
+    assert "(maestro, 1 step)" in good(tmp_path, "init", "topic", "--phases", "Build").out
+
+
 def test_a_second_orchestration(limiter: Path) -> None:
     """While one is at work, another is not opened; the two offers are commands that work."""
     said = refuses(

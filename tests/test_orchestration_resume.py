@@ -314,6 +314,15 @@ def test_who_asks_is_a_person(failed: Path) -> None:
     typed(failed, next(each for each in offered(found) if " skip " in each))
 
 
+def test_more_retries_than_go_without_asking(failed: Path) -> None:
+    """Those that a person allowed are counted, and not as so many of the two that need nobody."""
+    for _ in range(3):
+        say(failed, "step retry 2 --approved-by PERSON", "step fail 2 'no luck'")
+    assert "It was tried again 3 times: a person must decide." in resume(failed)["say"]
+    assert "tried again 3 times" in good(failed, "show").out
+    assert "it failed after 3 retries;" in run(failed, "step", "retry", "2").err
+
+
 def test_nobody_is_known_as_a_person(work: Path) -> None:
     """Then it is offered to say who is one; after that the other offers work."""
     designed(work)

@@ -72,6 +72,7 @@ def test_init_opens_a_shared_workspace(tmp_path: Path) -> None:
         "version": "0.1.0",
         "handoff": "maintainer",
         "lease": 2,
+        "revision": None,
     }
     assert {name: actor["role"] for name, actor in state["actors"].items()} == {
         "ada": "maintainer",

@@ -77,3 +77,33 @@ def test_prose_stays(plain: str) -> None:
 def test_anything_else_is_literal(hostile: str) -> None:
     """What could be read as markup is indented, all of it."""
     assert all(line.startswith("    ") for line in prose.block(hostile) if line)
+
+
+@given(TEXTS)
+@example("\\u{41}")
+@example("a\\\nb")
+@example("&lt; &#124; |")
+@example("`a` `b|c` ``")
+@example(" two  blanks ")
+def test_on_one_line_to_the_letter(text: str) -> None:
+    """Whatever the text, its line says it again, and ends no cell of a table."""
+    line = prose.line(text)
+    assert prose.unline(line) == text
+    assert len(line.splitlines()) <= 1
+    assert line == line.strip()
+    assert "|" not in line
+
+
+@pytest.mark.parametrize(
+    "plain", ["Use `a_b` and c_d, 50% of it!", "`x`", "a - b", "Why? (See 3.)"]
+)
+def test_a_plain_line_stays(plain: str) -> None:
+    """Words and code are shown as they were written."""
+    assert prose.line(plain) == plain
+
+
+@pytest.mark.parametrize("number", ["110000", "ffffff", "d800", "dfff"])
+def test_what_is_the_number_of_no_character(number: str) -> None:
+    """What somebody else wrote stays as it is, where it only looks like a character of ours."""
+    assert prose.unline(f"\\u{{{number}}}") == f"\\u{{{number}}}"
+    assert prose.text([f"    \\u{{{number}}}"]) == f"\\u{{{number}}}"

@@ -16,7 +16,15 @@ from command import quick
 from faults import CORRUPTIONS, PROJECT, corrupt, projections, status_of, write_settled
 
 from journal import Journal
-from journal.events import DriftReverted, Event, FindingOpened, ProjectRecovered, RecoveredFile
+from journal.events import (
+    DriftReverted,
+    Event,
+    FindingOpened,
+    ProjectRecovered,
+    QuestionOpened,
+    RecoveredFile,
+    TaskAdded,
+)
 from journal.handle import Handle
 from journal.payload import decode
 from journal.record import Record
@@ -35,11 +43,13 @@ class Place:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         # Of every dialect one file, also of those that only some projects usually have.
-        (folder / "passdown.toml").write_text("[projections.active-session]\nenabled = true\n")
+        every = "".join(f"[projections.{name}]\nenabled = true\n" for name in DIALECTS)
+        (folder / "passdown.toml").write_text(every)
         self.journal = Journal.create(folder)
         self.workspace: Workspace = find(folder)
         self.handle: Handle = self.journal.open_project(PROJECT, title="Größenwächter – Süd")
         self.handle.open_finding("die Prüfung läuft über")
+        self.handle.append(QuestionOpened("Wer übernimmt die Prüfung?"), TaskAdded("Prüfung"))
         self.sync()
 
     def sync(self, recover: bool = False, revert: bool = False) -> list[FileState]:

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 
-from journal.events.event import Event, Priority, Text
+from journal.events.event import Count, Event, Priority, Text
 
 Seconds: TypeAlias = Annotated[int, Meta(ge=1, le=2**31)]
 Signal: TypeAlias = Literal["ready", "blocked", "handoff", "yield", "request_turn", "notify"]
@@ -26,6 +26,9 @@ class Coordination(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     handoff: Literal["maintainer", "anyone"] = "maintainer"
     #: So many revisions a lease on files lasts, where its holder does not say otherwise.
     lease: Revisions = 2
+    #: The revision of the file that the workspace began with; what is recorded of that file, up to
+    #: its being adopted, is of this one and makes no new ones.
+    revision: Count | None = None
 
 
 class LeaseAcquired(Event, frozen=True):
@@ -45,6 +48,8 @@ class LeaseAcquired(Event, frozen=True):
     #: 0 is as many as is usual there.
     revisions: Annotated[int, Meta(ge=0, le=10_000)] = 0
     reason: str = ""
+    #: On files: since which revision, where a file tells that it is held; else since now.
+    revision: Count = 0
 
 
 class LeaseRenewed(Event, frozen=True):

@@ -2,10 +2,10 @@
 
 from typing import ClassVar, Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from journal.events.coordination import Coordination
-from journal.events.event import ActorStatus, Event, Json, Name, Role, Text
+from journal.events.event import ActorStatus, Count, Event, Json, Name, Role, Text
 from journal.events.step import Policy, StepPlan
 
 
@@ -45,6 +45,13 @@ class ProjectAdopted(Event, frozen=True):
     note: str = ""
     #: The dialect that the file is of.
     projection: str = ""
+    #: The revision of coordination that the file is at: ours never falls behind it.
+    revision: Count = 0
+    #: The content version that the file was rendered from, where it says so.
+    base: int = 0
+    #: By agent, the counts of input, output and cached tokens that it has otherwise than that; of
+    #: nobody, those of all.
+    tokens: dict[str, tuple[int, int, int]] = field(default_factory=dict)
 
 
 class Leftover(Struct, frozen=True, omit_defaults=True):

@@ -18,7 +18,10 @@ class Handoff(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=Tru
 
 
 class WorklogEntryLogged(Event, frozen=True):
-    """An agent told what it did; `number` is that of its session, `refers` are other entries."""
+    """An agent told what it did; `number` is that of its session, `refers` are other entries.
+
+    What was found in an archive is `archived` from the first.
+    """
 
     type: ClassVar[str] = "worklog.entry_logged"
     title: Text
@@ -28,6 +31,7 @@ class WorklogEntryLogged(Event, frozen=True):
     handoff: Handoff | None = None
     refers: tuple[str, ...] = ()
     entry: str = ""
+    archived: bool = False
 
 
 class WorklogEntryCompleted(Event, frozen=True):

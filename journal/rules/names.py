@@ -177,6 +177,13 @@ def check_waits(waits: Mapping[str, Iterable[str]]) -> None:
                 )
 
 
+def tries(project: Project, step: Step) -> str:
+    """How often a step was tried again, of how often that may be while nobody allowed more."""
+    limit = project.policy.retries
+    within = limit is not None and step.retries <= limit
+    return f"{step.retries} of {limit}" if within else str(step.retries)
+
+
 def only_person(p: Project, by: By, what: str) -> str:
     """Why a person has to do it, for a refusal; and how somebody is known as one."""
     who = by.actor or "an unnamed actor"

@@ -11,12 +11,14 @@ from journal.events import Event
 
 
 class By(Struct, frozen=True):
-    """Who asks, in which session, when, and under which lease."""
+    """Who asks, in which session, when, under which lease, and of which time."""
 
     actor: str | None = None
     session: str | None = None
     now: int = 0
     lease: str | None = None
+    #: When it really happened, if that is not now.
+    occurred: int | None = None
 
 
 Rule: TypeAlias = Callable[[Project, Any, By], list[Event]]

@@ -69,7 +69,7 @@ def _session_started(p: Project, x: e.SessionStarted, by: By) -> list[e.Event]:
             f"start a session with host id {x.host}", "that is the id of another session"
         )
     id = new_id(x.session, "session-{:03}", p.sessions, "session", p.session_names)
-    superseded = _open_of(p, agent)
+    superseded = _open_of(p, agent, by)
     if x.continues:
         continues = find_session(p, x.continues, by).id
     else:
@@ -83,7 +83,8 @@ def _session_started(p: Project, x: e.SessionStarted, by: By) -> list[e.Event]:
 
 def _closing(p: Project, session: Session, ended: e.Event, by: By) -> list[e.Event]:
     """The end of a session, with what its agent gives back and what has waited too long by then."""
-    if p.coordination is None:
+    others = (x for x in p.sessions.values() if x.agent == session.agent and x.id != session.id)
+    if p.coordination is None or any(each.status == "active" for each in others):
         return [ended, *_waiting(p, by, session.id)]
     held = [x for x in p.leases.values() if x.agent == session.agent and x.files]
     released = [
@@ -105,10 +106,15 @@ def _waiting(p: Project, by: By, ending: str = "") -> list[e.Event]:
     return escalations(p, by, ending)
 
 
-def _open_of(p: Project, agent: str) -> Session | None:
-    """The agent's session that is still open: who begins anew has left it."""
+def _open_of(p: Project, agent: str, by: By) -> Session | None:
+    """The agent's session that is still open: who begins anew has left it.
+
+    One that is only reported now, and was before it, has not.
+    """
     own = (x for x in reversed(p.sessions.values()) if agent and x.agent == agent)
-    return next((session for session in own if session.status == "active"), None)
+    found = next((session for session in own if session.status == "active"), None)
+    past = found is not None and by.occurred is not None and by.occurred < found.started
+    return None if past else found
 
 
 def _abandoned(p: Project, agent: str) -> str:

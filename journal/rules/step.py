@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from journal import events as e
 from journal.entities import Actor, Project, Step, is_person, waits_on
 from journal.errors import Invalid, Rejected
-from journal.rules.names import check_waits, command, find_step, new_id, only_person
+from journal.rules.names import check_waits, command, find_step, new_id, only_person, tries
 from journal.rules.rule import By, Rules, admits, offering
 
 
@@ -133,7 +133,7 @@ def _step_restarted(p: Project, x: e.StepRestarted, by: By) -> list[e.Event]:
         raise _refuse(p, step, x.mode, why)
     limit = p.policy.retries
     if x.mode == "retry" and limit is not None and step.retries >= limit and not approved:
-        why = f"it failed after {step.retries} of {limit} retries; a person must decide"
+        why = f"it failed after {tries(p, step)} retries; a person must decide"
         raise _refuse(p, step, x.mode, why)
     if x.mode == "rerun" and not p.policy.rerun and not approved:
         why = f"it is {step.status} and steps are not run again here"

@@ -23,7 +23,7 @@ def _entry_logged(p: Project, x: e.WorklogEntryLogged, by: By) -> list[e.Event]:
     id = new_id(x.entry, "W{:03}", p.worklog, "worklog entry")
     logged = replace(x, agent=agent, number=number, refers=refers, entry=id)
     done = x.handoff is not None and is_done(x.handoff.status)
-    return [logged, e.WorklogEntryCompleted(id)] if done else [logged]
+    return [logged, e.WorklogEntryCompleted(id)] if done and not x.archived else [logged]
 
 
 def _session_number(p: Project, agent: str, by: By) -> int:

@@ -25,7 +25,7 @@ def _lease_acquired(p: Project, x: e.LeaseAcquired, r: Record) -> None:
         agent,
         session_of(p, r),
         files=x.files,
-        revision=p.revision,
+        revision=min(x.revision, p.revision) or p.revision,
         revisions=x.revisions,
         reason=x.reason,
     )

@@ -12,7 +12,7 @@ from journal.record import Record
 from journal.state.table import Fold
 
 #: What the fold makes of a history; a change of that is a change of this number.
-FOLD = 5
+FOLD = 7
 
 _FOLDS: OnDemand[Fold] = OnDemand("journal.state", "FOLDS")
 
@@ -20,7 +20,7 @@ _FOLDS: OnDemand[Fold] = OnDemand("journal.state", "FOLDS")
 def evolve(project: Project, record: Record) -> Project:
     """The project after one more record; the container given is changed and returned."""
     event = decode(record.type, record.data)
-    if event.coordinates:
+    if event.coordinates and not _is_taken_over(project):
         project.revision += 1  # first, for whatever it makes is of the new revision
     _FOLDS[type(event)](project, event, record)
     project.version = record.version
@@ -31,6 +31,12 @@ def evolve(project: Project, record: Record) -> Project:
         project.content_hash = record.hash
         project.updated = record.at
     return project
+
+
+def _is_taken_over(project: Project) -> bool:
+    """Whether a workspace is still being told from the file that it began with."""
+    shared = project.coordination
+    return shared is not None and shared.revision is not None and project.adopted is None
 
 
 def _progress(project: Project, record: Record) -> None:

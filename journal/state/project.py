@@ -19,6 +19,7 @@ def _project_opened(p: Project, x: e.ProjectOpened, r: Record) -> None:
     p.execution = x.execution
     p.coordination = x.coordination
     if x.coordination is not None:
+        p.revision = x.coordination.revision or 0
         maintainer = x.coordination.maintainer
         p.actors[maintainer] = Actor(maintainer, "maintainer", status="available")
     p.opened = r.time
@@ -83,6 +84,7 @@ def _project_adopted(p: Project, x: e.ProjectAdopted, r: Record) -> None:
         p.homes[x.projection] = x
     p.sources += (x.digest,)
     p.current = x.current
+    p.revision = max(p.revision, x.revision)
 
 
 def _leftovers_kept(p: Project, x: e.LeftoversKept, r: Record) -> None:

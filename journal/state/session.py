@@ -37,11 +37,15 @@ def _tokens_used(p: Project, x: e.TokensUsed, r: Record) -> None:
         _sum(p.tokens_by_step, x.step, x)
 
 
-def _is_now(p: Project, agent: str, status: Literal["idle", "active", "offline"]) -> None:
-    """In a shared workspace everybody sees what an agent's session makes of it."""
+def _is_now(
+    p: Project, agent: str, status: Literal["idle", "active", "offline"], change: Literal[-1, 0, 1]
+) -> None:
+    """In a shared workspace everybody sees what an agent's session makes of it; the agent is at
+    work as long as one of them goes on."""
+    p.at_work[agent] = p.at_work.get(agent, 0) + change
     actor = p.actors.get(agent)
     if p.coordination is not None and actor is not None and actor.role == "agent":
-        p.actors[agent] = replace(actor, status=status)
+        p.actors[agent] = replace(actor, status="active" if p.at_work[agent] > 0 else status)
 
 
 def _session_started(p: Project, x: e.SessionStarted, r: Record) -> None:
@@ -58,7 +62,7 @@ def _session_started(p: Project, x: e.SessionStarted, r: Record) -> None:
     for name in (x.session, x.name, x.host):
         if name:
             p.session_names[name] = x.session
-    _is_now(p, p.sessions[x.session].agent, "active")
+    _is_now(p, p.sessions[x.session].agent, "active", 1)
     _fired(p, x.hook, r)
 
 
@@ -67,7 +71,7 @@ def _session_resumed(p: Project, x: e.SessionResumed, r: Record) -> None:
         p.sessions[x.session] = replace(
             session, status="active", ended=None, heartbeat=r.time, progress=r.at
         )
-        _is_now(p, session.agent, "active")
+        _is_now(p, session.agent, "active", 0 if session.status == "active" else 1)
     _fired(p, x.hook, r)
 
 
@@ -97,14 +101,14 @@ def _session_ended(p: Project, x: e.SessionEnded, r: Record) -> None:
             context_usage=session.context_usage if x.context_usage is None else x.context_usage,
             handoff_reason=x.handoff_reason or session.handoff_reason,
         )
-        _is_now(p, session.agent, "idle")
+        _is_now(p, session.agent, "idle", -1 if session.status == "active" else 0)
     _fired(p, x.hook, r)
 
 
 def _session_crashed(p: Project, x: e.SessionCrashed, r: Record) -> None:
     if session := p.sessions.get(x.session):
         p.sessions[x.session] = replace(session, status="crashed", ended=r.time, reason=x.reason)
-        _is_now(p, session.agent, "offline")
+        _is_now(p, session.agent, "offline", -1 if session.status == "active" else 0)
 
 
 def _brief_shown(p: Project, x: e.BriefShown, r: Record) -> None:

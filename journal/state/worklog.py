@@ -19,6 +19,8 @@ def _entry_logged(p: Project, x: e.WorklogEntryLogged, r: Record) -> None:
         x.number,
         x.handoff,
         x.refers,
+        r.time if x.archived else None,
+        archived=r.time if x.archived else None,
     )
 
 

@@ -16,8 +16,18 @@ from journal.events import Json
 from journal.request import Request
 from journal.state import Project, step_order
 from journal.workflows import orchestration
-from projections.active_session import changes, history
-from projections.active_session.document import EXECUTION, NAME, form, may_be_at, own, part, words
+from projections.active_session import changes, history, tokens
+from projections.active_session.document import (
+    EXECUTION,
+    NAME,
+    form,
+    is_count,
+    may_be_at,
+    own,
+    own_ids,
+    part,
+    words,
+)
 from projections.active_session.keeping import first_handwriting, handwriting
 from projections.active_session.reading import Source, read
 from projections.draft import Draft, moment_of
@@ -70,13 +80,17 @@ def adopt(
     base = project if base is None else base
     before, held = part(form(base), "front"), part(form(draft.project), "front")
     theirs = _keyed(source.document, before, project)
+    counted = tokens.counted(before, theirs) if removals else None
+    before = tokens.counted_before(before, project.homes.get(NAME), base.content_version)
     if content_digest not in project.sources:  # what was counted once is not counted again
-        changes.tokens(draft, before, theirs)
+        tokens.spend(draft, before, theirs)
     if fresh:
         changes.documents(draft, before, theirs, path)
     else:
         changes.top(draft, before, theirs, path)
     _phases(draft, before, held, theirs, fresh)
+    for event in kept(NAME, own_ids(draft.project, part(theirs, "phases")), ()):
+        draft.add(event, must=True)
     current = changes.current(draft.project, before, theirs, fresh)
     behind = base.content_version != project.content_version and not fresh
     left = _left(draft.project, before, theirs, removals, fresh, behind)
@@ -86,7 +100,16 @@ def adopt(
     else:
         left += handwriting(source.body, phases, base, project, draft.project, removals)
     if draft.requests or left or current != draft.project.current:
-        adopted = e.ProjectAdopted(path, content_digest, source.form, current, projection=NAME)
+        version = 0 if counted is None else base.content_version
+        adopted = e.ProjectAdopted(
+            path,
+            content_digest,
+            source.form,
+            current,
+            projection=NAME,
+            base=version,
+            tokens=counted or {},
+        )
         draft.add(adopted, must=True)
         for event in kept(NAME, left, ()):
             draft.add(event, must=True)
@@ -101,7 +124,8 @@ def _keyed(document: Object, before: Object, project: Project) -> Object:
             f"the file says that it is of session {quoted(name)}, not of {before['session_id']}; "
             "put the right file there, or mend its session_id"
         )
-    phases = changes.by_key(document, part(before, "phases"))
+    known = part(before, "phases") if project.version else {}
+    phases = changes.by_key(document, known)
     return {**document, "phases": phases}
 
 
@@ -146,7 +170,8 @@ def _left(
     told = ASIDE | {"current_phase"} if fresh else ASIDE | {"current_phase", "session_id"}
     told = told | {"total_phases"} if behind else told
     alone, shown = part(own(project), "front"), part(form(project), "front")
-    found = list(remaining(Places(alone, shown, before, theirs, told), removals, fresh))
+    was = before if fresh else _with_room(before, alone, theirs)
+    found = list(remaining(Places(alone, shown, was, theirs, told), removals, fresh))
     if not behind:
         found += _current_left(project, alone, shown, theirs, removals or fresh)
     return [
@@ -154,6 +179,17 @@ def _left(
         for place in found
         if fresh or not _is_counted(place)
     ]
+
+
+def _with_room(before: Object, alone: Object, theirs: Object) -> Object:
+    """What was rendered, with room for what came about since in the file and is in the state now,
+    so that the two are compared field by field."""
+    found = dict(before)
+    for key, said in theirs.items():
+        mine, was = alone.get(key), before.get(key, {})
+        if isinstance(said, dict) and isinstance(mine, dict) and isinstance(was, dict):
+            found[key] = _with_room(was, mine, said)
+    return found
 
 
 def _current_left(
@@ -170,8 +206,8 @@ def _current_left(
 
 def _is_counted(place: e.Leftover) -> bool:
     """Whether events say all of it: what a file counts less than was recorded is not believed."""
-    counts = place.path[0] == "token_usage" and len(place.path) > 1
-    return counts and all(changes.is_count(value) for value in place.file)
+    counts = place.path[0] == "token_usage" and place.path[-1] in tokens.COUNTED
+    return counts and all(is_count(value) for value in place.file)
 
 
 # -- opening ---------------------------------------------------------------------------------

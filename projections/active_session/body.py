@@ -19,6 +19,7 @@ TOP = "top"
 TITLE = "title"
 #: The first heading, in whichever words.
 TITLED = re.compile(r"^# [^\n]*\n?", re.MULTILINE)
+_LABEL = re.compile(r"[0-9][0-9._]*", re.ASCII)
 SIGNS = {"complete": "✓", "in_progress": "○", "failed": "✗", "pending": "□", "skipped": "–"}
 
 #: Of one output so many lines, of so many characters; of a list so many entries.
@@ -32,7 +33,18 @@ _LEFT = {
 }
 
 
-def parts(project: Project, numbers: Mapping[str, int]) -> Object:
+def labels(ids: Mapping[str, Json]) -> dict[str, str]:
+    """What each step is called in its heading: the id that it has in the file, if that is a number
+    or written like one."""
+    found: dict[str, str] = {}
+    for key, id in ids.items():
+        label = str(id)
+        plain = _LABEL.fullmatch(label) and label not in found.values()
+        found[key] = label if plain else key.replace("_", ".")
+    return found
+
+
+def parts(project: Project, named: Mapping[str, str]) -> Object:
     """The parts as the state alone has them; each begins with a blank line."""
     outputs: dict[str, list[Output]] = {}
     for output in project.outputs:
@@ -42,7 +54,7 @@ def parts(project: Project, numbers: Mapping[str, int]) -> Object:
         files.setdefault(file.step, []).append(file)
     found: Object = {TITLE: f"\n# {inline(project.title)} Orchestration Log\n"}
     for key, step in project.steps.items():
-        found[key] = f"\n## Phase {numbers[key]}: {inline(step.name)} {SIGNS[step.status]}\n"
+        found[key] = f"\n## Phase {named[key]}: {inline(step.name)} {SIGNS[step.status]}\n"
         for n, output in enumerate(outputs.get(key, ()), start=1):
             found[f"{key} output {n}"] = _output(project, output)
         found |= _rest(step, files.get(key, ()))

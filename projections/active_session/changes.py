@@ -12,12 +12,18 @@ from journal.errors import Invalid
 from journal.events import Json
 from journal.rules import workspace_path
 from journal.state import Project
-from projections.active_session.document import DOCUMENTS, EXECUTION, may_be_at, part, texts, words
+from projections.active_session.document import (
+    DOCUMENTS,
+    EXECUTION,
+    count,
+    may_be_at,
+    part,
+    texts,
+    words,
+)
 from projections.active_session.reading import key_of
 from projections.draft import Draft, moment_of
 from projections.leftovers import Object, digest, same
-
-_COUNTS = ("input", "output", "cached")
 
 
 def by_key(document: Object, before: Object) -> Object:
@@ -26,10 +32,12 @@ def by_key(document: Object, before: Object) -> Object:
     found: Object = {}
     phases = document["phases"]
     assert isinstance(phases, list)
+    numbered = {key_of(phase["id"]) for phase in phases} - {""}
     for phase in phases:
         key = known.get(digest(phase["id"])) or key_of(phase["id"])
-        if key in found or (key in before and digest(phase["id"]) not in known):
-            key = str(max(step_order(each)[0] for each in (*before, *found)) + 1)
+        if not key or key in found or (key in before and digest(phase["id"]) not in known):
+            numbers = (step_order(each)[0] for each in (*before, *found, *numbered))
+            key = str(max(numbers, default=0) + 1)
         found[key] = phase
     return found
 
@@ -99,41 +107,6 @@ def _in_workspace(path: str, place: str) -> str:
     absolute = plain.startswith("/") or plain[1:3] == ":/"
     _, inside, rest = plain.rpartition(f"/{tree}/")
     return f"{tree}/{rest}" if absolute and tree and inside else path
-
-
-def tokens(draft: Draft, before: Object, theirs: Object) -> None:
-    """Record what the file counts beyond what was known, and what exceeds the sums by agent as
-    used by nobody in particular."""
-    was, now = part(before, "token_usage"), part(theirs, "token_usage")
-    named = dict.fromkeys(_COUNTS, 0)
-    for agent, row in part(now, "by_agent").items():
-        old = part(part(was, "by_agent"), agent)
-        more = {name: _more(row, old, name) for name in _COUNTS}
-        if agent and any(more.values()) and draft.add(_used(more, agent)):
-            named = {name: named[name] + more[name] for name in _COUNTS}
-    rest = {name: max(_more(now, was, f"total_{name}") - named[name], 0) for name in _COUNTS}
-    if any(rest.values()):
-        draft.add(_used(rest), nobody=True)
-
-
-def _used(counts: Mapping[str, int], agent: str = "") -> e.TokensUsed:
-    return e.TokensUsed(counts["input"], counts["output"], counts["cached"], agent)
-
-
-def _more(now: Json, was: Json, name: str) -> int:
-    """How much a count has grown; tokens are only ever added."""
-    return max(count(now, name) - count(was, name), 0)
-
-
-def count(of: Json, name: str) -> int:
-    """A count; 0 where there is none."""
-    found = of.get(name) if isinstance(of, dict) else None
-    return found if is_count(found) and isinstance(found, int) else 0
-
-
-def is_count(value: Json) -> bool:
-    """Whether a value can be a sum of tokens."""
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 2**53
 
 
 def batch(theirs: Object, before: Object, key: str) -> str:

@@ -6,14 +6,14 @@ lists of it. The body stands here by its parts; what somebody wrote into it by h
 where the state itself never writes anything, and so it stays.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from journal.clock import iso
 from journal.entities import Document, Error, File, Project, Step, Tokens, step_agent
-from journal.events import Downstream, Execution, Json
-from projections.active_session.body import parts, text
-from projections.leftovers import Object, apply
+from journal.events import Downstream, Execution, Json, Leftover
+from projections.active_session.body import labels, parts, text
+from projections.leftovers import Object, apply, digest, same
 
 NAME = "active-session"
 
@@ -32,6 +32,8 @@ EXECUTION = {
     "execution_backend": "backend",
     "task_complexity": "complexity",
 }
+#: What its tool goes by where nobody said otherwise; it reads no file that has nothing there.
+WORKFLOW, BACKEND = "standard", "native"
 #: A field of the front matter -> the kind of document that it names.
 DOCUMENTS: dict[str, Literal["design", "plan"]] = {
     "design_document": "design",
@@ -47,9 +49,9 @@ FILES: dict[str, Literal["created", "modified", "deleted"]] = {
 
 def own(project: Project) -> Object:
     """The document as the state alone has it."""
-    numbers = phase_ids(project)
-    found = parts(project, numbers)
-    front = _front(project, numbers)
+    ids = phase_ids(project)
+    found = parts(project, labels(ids))
+    front = _front(project, ids)
     return {"front": front, "body": found, "order": list(found), "kept": {}}
 
 
@@ -66,9 +68,9 @@ def form(project: Project) -> Object:
 
 def may_be_at(project: Project, phase: Json) -> bool:
     """Whether a file may say that this is the current phase: of those in progress, if any is."""
-    numbers = phase_ids(project)
-    at_work = [numbers[s.key] for s in project.steps.values() if s.status == "in_progress"]
-    return not at_work or phase in at_work
+    ids = phase_ids(project)
+    at_work = [ids[s.key] for s in project.steps.values() if s.status == "in_progress"]
+    return not at_work or any(same(phase, id) for id in at_work)
 
 
 def front_matter(front: Object) -> Object:
@@ -93,12 +95,44 @@ def _listed(phase: Json) -> Json:
     return phase
 
 
-def phase_ids(project: Project) -> dict[str, int]:
-    """The number that each step goes by: its key, unless some key is no number of its own."""
+def phase_ids(project: Project) -> dict[str, Json]:
+    """What each step goes by in the file: what an adopted file calls it, else a number."""
+    named = {key: id for key, id in _named(project) if key in project.steps}
+    taken = set(map(digest, named.values()))
+    found: dict[str, Json] = {}
+    for key, number in _numbers(project).items():
+        while key not in named and digest(number) in taken:
+            number += 1
+        found[key] = named.get(key, number)
+        taken.add(digest(found[key]))
+    return found
+
+
+def _numbers(project: Project) -> dict[str, int]:
+    """The number of each step: its key, unless some key is no number of its own."""
     numbers = {key: int(key) for key in project.steps if key.isdecimal()}
     if len(set(numbers.values())) == len(project.steps):
         return numbers
     return {key: ordinal for ordinal, key in enumerate(project.steps, start=1)}
+
+
+def _named(project: Project) -> Iterator[tuple[str, Json]]:
+    """The steps that an adopted file has an id of its own for."""
+    for leftover in project.leftovers.get(NAME, ()):
+        if len(leftover.path) == 4 and leftover.file:
+            front, phases, key, field = leftover.path
+            if (front, phases, field) == ("front", "phases", "id"):
+                yield key, leftover.file[0]
+
+
+def own_ids(project: Project, phases: Object) -> list[Leftover]:
+    """What is to be kept so that each phase goes by the id that it has in the file."""
+    known = phase_ids(project)
+    return [
+        Leftover(("front", "phases", key, "id"), "", (id,))
+        for key in phases
+        if key in known and not same(id := part(phases, key).get("id"), known[key])
+    ]
 
 
 def moment(at: int | None) -> str | None:
@@ -112,7 +146,7 @@ def moment(at: int | None) -> str | None:
 # -- the front matter ------------------------------------------------------------------------
 
 
-def _front(project: Project, numbers: dict[str, int]) -> Object:
+def _front(project: Project, ids: dict[str, Json]) -> Object:
     how = project.execution or Execution()
     return {
         "session_id": project.native if project.native.strip() else project.slug,
@@ -120,17 +154,17 @@ def _front(project: Project, numbers: dict[str, int]) -> Object:
         "created": moment(project.opened),
         "updated": moment(project.updated),
         "status": _status(project),
-        "workflow_mode": how.workflow or None,
+        "workflow_mode": how.workflow or WORKFLOW,
         "design_document": _path(project, project.documents.get("design")),
         "implementation_plan": _path(project, project.documents.get("plan")),
-        "current_phase": _current(project, numbers),
+        "current_phase": _current(project, ids),
         "total_phases": len(project.steps),
         "execution_mode": how.mode or None,
-        "execution_backend": how.backend or None,
+        "execution_backend": how.backend or BACKEND,
         "current_batch": project.batch or None,
         "task_complexity": how.complexity or None,
         "token_usage": _tokens(project),
-        "phases": _phases(project, numbers),
+        "phases": _phases(project, ids),
     }
 
 
@@ -148,13 +182,13 @@ def _path(project: Project, document: Document | None) -> str | None:
     return document.path if project.archived is None else moves.get(document.path, document.path)
 
 
-def _current(project: Project, numbers: dict[str, int]) -> int | None:
+def _current(project: Project, ids: dict[str, Json]) -> Json:
     """The lowest phase in progress, else the next one, else the last."""
     steps = list(project.steps.values())
     at_work = (step for step in steps if step.status == "in_progress")
     ahead = (step for step in steps if step.status not in ("complete", "skipped"))
     step = next(at_work, None) or next(ahead, None) or (steps[-1] if steps else None)
-    return numbers[step.key] if step else None
+    return ids[step.key] if step else None
 
 
 def _tokens(project: Project) -> Object:
@@ -171,7 +205,7 @@ def _row(used: Tokens) -> Object:
     return {"input": used.input, "output": used.output, "cached": used.cached}
 
 
-def _phases(project: Project, numbers: dict[str, int]) -> Object:
+def _phases(project: Project, ids: dict[str, Json]) -> Object:
     errors: dict[str, list[Error]] = {}
     for error in project.errors.values():
         errors.setdefault(error.step, []).append(error)
@@ -179,7 +213,7 @@ def _phases(project: Project, numbers: dict[str, int]) -> Object:
     for file in project.manifest.values():
         files.setdefault(file.step, []).append(file)
     return {
-        key: _phase(project, step, numbers, files.get(key, ()), errors.get(key, ()))
+        key: _phase(project, step, ids, files.get(key, ()), errors.get(key, ()))
         for key, step in project.steps.items()
     }
 
@@ -187,20 +221,20 @@ def _phases(project: Project, numbers: dict[str, int]) -> Object:
 def _phase(
     project: Project,
     step: Step,
-    numbers: dict[str, int],
+    ids: dict[str, Json],
     files: Iterable[File],
     errors: Iterable[Error],
 ) -> Object:
     files = list(files)
     phase: Object = {
-        "id": numbers[step.key],
+        "id": ids[step.key],
         "name": step.name,
         "status": "completed" if step.status == "complete" else step.status,
         "agents": list(dict.fromkeys(filter(None, (step_agent(project, step), *step.team)))),
         "parallel": step.parallel,
         "started": moment(step.started),
         "completed": moment(step.completed),
-        "blocked_by": [numbers[key] for key in step.blocked_by if key in numbers],
+        "blocked_by": [ids[key] for key in step.blocked_by if key in ids],
         **{
             field: [file.path for file in files if file.change == change]
             for field, change in FILES.items()
@@ -254,3 +288,14 @@ def texts(of: Json, key: str) -> tuple[str, ...]:
     found = of.get(key) if isinstance(of, dict) else None
     listed = found if isinstance(found, list) else []
     return tuple(dict.fromkeys(each for each in listed if isinstance(each, str) and each))
+
+
+def count(of: Json, name: str) -> int:
+    """A count; 0 where there is none."""
+    found = of.get(name) if isinstance(of, dict) else None
+    return found if is_count(found) and isinstance(found, int) else 0
+
+
+def is_count(value: Json) -> bool:
+    """Whether a value can be a sum of tokens."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 2**53

@@ -9,8 +9,8 @@ from msgspec import convert
 from journal import events as e
 from journal.entities import Step
 from journal.events import Json
-from projections.active_session.changes import count, errors
-from projections.active_session.document import DOWNSTREAM, FILES, moment, part, texts, words
+from projections.active_session.changes import errors
+from projections.active_session.document import DOWNSTREAM, FILES, count, moment, part, texts, words
 from projections.draft import Draft, moment_of
 from projections.leftovers import Object, same
 

@@ -80,8 +80,9 @@ def first_handwriting(file: str, phases: Object, project: Project) -> list[Lefto
 
 def _keys(phases: Object, base: Project) -> dict[str, str]:
     """The key of the phase that a number in a heading means."""
-    named = {str(part(phases, key).get("id")): key for key in phases}
-    return {str(number): key for key, number in phase_ids(base).items()} | named
+    ids = {key: part(phases, key).get("id") for key in phases}
+    known = (body.labels(each) for each in (phase_ids(base), ids))
+    return {label: key for each in known for key, label in each.items()}
 
 
 def _checked(leftovers: list[Leftover]) -> list[Leftover]:
@@ -178,12 +179,15 @@ def _away(name: str, alone: Object) -> Leftover:
 
 
 def _kept(found: _Found, was: Object, now: Object, removals: bool) -> Iterator[Leftover]:
-    """The handwriting that is another; to what was kept meanwhile at its end nothing happens."""
+    """The handwriting that is another; to what was kept meanwhile at its end nothing happens.
+
+    Whoever writes twice into what was rendered once has the first time still in it.
+    """
     for name in dict.fromkeys((*found.after, *was)):
         text, old, held = found.after.get(name, ""), _text(was, name), _text(now, name)
         if text == old or (not text and not removals):
             continue
-        if held != old and held.startswith(old):
+        if held != old and held.startswith(old) and not text.startswith(held):
             text += held.removeprefix(old)
         if text != held:
             yield _after(name, text)

@@ -8,7 +8,7 @@ from msgspec import Struct
 from journal.errors import Invalid, quoted
 from journal.events import Json
 from projections import strict_json
-from projections.leftovers import Object
+from projections.leftovers import Object, digest
 
 #: So large a file is read at the most, and so large a front matter that is block YAML.
 _MOST, _MOST_YAML = 20_000_000, 2_000_000
@@ -114,24 +114,29 @@ def _check(document: Object) -> None:
         raise Invalid("the file is not an active-session.md: it has no session_id")
     if not (isinstance(phases, list) and phases):
         raise Invalid("the file is not an active-session.md: it has no list of phases")
-    known: set[str] = set()
+    known: set[str] = set()  # 1 and "1" are two phases
     for n, phase in enumerate(phases, start=1):
         if not isinstance(phase, dict):
             raise Invalid(f"phase {n} of the list is no mapping; mend it")
-        key = key_of(phase.get("id"))
-        if not key or key in known:
-            what = "is that of another phase too" if key else "is no number"
+        id = phase.get("id")
+        if not _is_id(id) or digest(id) in known:
+            what = "is that of another phase too" if _is_id(id) else "names no phase"
             raise Invalid(
-                f"the id of phase {n} of the list is {quoted(phase.get('id'))}, which {what}; give "
-                "each phase its own number"
+                f"the id of phase {n} of the list is {quoted(id)}, which {what}; give each phase "
+                "its own number"
             )
-        known.add(key)
+        known.add(digest(id))
         if isinstance(phase.get("errors"), dict):
-            raise Invalid(f"the errors of phase {key} are no list; mend them")
+            raise Invalid(f"the errors of phase {quoted(id)} are no list; mend them")
+
+
+def _is_id(id: Json) -> bool:
+    """Whether a phase can go by it: a number of a step, or words."""
+    return bool(id.strip()) if isinstance(id, str) else bool(key_of(id))
 
 
 def key_of(id: Json) -> str:
-    """The key of a step that goes by this id, if there were no other; empty if none can."""
+    """The key of a step that goes by this id, if there were no other; empty if it is no number."""
     if isinstance(id, bool) or not isinstance(id, int | float | str):
         return ""
     key = str(id).replace(".", "_")

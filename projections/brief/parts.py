@@ -53,6 +53,7 @@ def compose(
         advice = orchestration.advise(project, at, agent)
         warnings = orchestration.cautions(project, at, agent, direct=bool(step))
     advice, among = _among_peers(project, agent, left, advice)
+    told = (*warnings, *unseen, *among.pop("cautions", ()))
     load, missing, used = _reading(project, at, sizes or {}, plans)
     return Brief(
         project=project.slug,
@@ -72,7 +73,7 @@ def compose(
         left_out={name: n for name, n in project.beyond.items() if name in TOPICS},
         offers=advice.offers,
         phases=standing(project),
-        warnings=(*warnings, *unseen),
+        warnings=told,
         mismatches=mismatches,
         findings=_findings(project),
         blockers=_blockers(project),
@@ -99,9 +100,12 @@ def _among_peers(
     if alone and left is None:
         return advice, {}
     from projections.brief import peers
+    from projections.worklog import compaction
 
     left = left or peers.Handover()
+    too_long = compaction.proposal(project)
     return peers.advise(project, agent, left, advice), {
+        "cautions": (protocol.Caution(f"{too_long}."),) if too_long else (),
         "checks": left.checks,
         "snapshot": peers.parts(left),
         "coordination": peers.coordination(project),

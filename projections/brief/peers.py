@@ -9,14 +9,14 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 
 from journal.clock import iso
-from journal.entities import Project, Session, is_stale, maintainer_of, task_status
+from journal.entities import Project, Session, is_stale, last_snapshot, maintainer_of, task_status
 from journal.live import SIGNALS
 from journal.mail import to_acknowledge, unread
 from journal.peers import Message, Snapshot
 from projections import snapshot
 from projections.brief.brief import Item, Reading, Section
 from projections.markdown import clip
-from projections.peers import active_task, last_snapshot
+from projections.peers import active_task
 from projections.protocol import Advice, Offer, command
 
 #: What the first part of a snapshot is called, which stands as YAML in a file.
@@ -165,6 +165,9 @@ def _status(project: Project) -> Iterator[Item]:
         if actor.role == "agent" and (at := active_task(project, actor.id)):
             following = f"; next: {at.next_action}" if at.next_action else ""
             yield Item(actor.id, f"{at.named} ({at.status}){following}")
+    for whose, what in ((maintainer_of(project), "maintainer's focus"), ("", "next for all")):
+        if said := project.next_actions.get(whose):
+            yield Item(what, said)
     for raised in project.escalations.values():
         if raised.answered is None:
             yield Item(raised.id, f"escalated: {raised.subject}: {raised.reason}")

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from journal.clock import iso
 from journal.entities import Error, Project, Step, is_over, step_agent, step_order, waits_on
+from journal.rules.names import tries
 from projections.brief.brief import Item, Phase
 from projections.orchestration import startable, unresolved
 from projections.position import is_done
@@ -48,9 +49,7 @@ def _told(project: Project, step: Step, following: bool) -> str:
         case "in_progress" | "failed":
             since = "" if step.started is None else f" since {iso(step.started)}"
             said = "failed" if step.status == "failed" else f"in progress{since}"
-            limit = project.policy.retries
-            of = "" if limit is None else f" of {limit}"
-            again = f", tried again {step.retries}{of} times" if step.retries else ""
+            again = f", tried again {tries(project, step)} times" if step.retries else ""
             return f"{said}{_by(project, step)}{again}"
 
 

@@ -11,7 +11,7 @@ from journal.clock import Moment
 from journal.entities import Project, Session
 from journal.payloads import has_checksum, matches
 from journal.request import Request
-from projections.adopting import begun, registered
+from projections.adopting import begun, titled
 from projections.draft import Draft
 from projections.snapshot.claim import EVER, Claim, agent_of, claimed
 from projections.snapshot.reading import Entry, entries, read
@@ -47,7 +47,7 @@ def _adopt(draft: Draft, entry: Entry, file: str, now: int, before: set[str]) ->
     name = claim.agent or agent_of(file)
     if not name or (has_checksum(token) and not matches(token, entry.body)):
         return  # whose it is, or whether it is still what was written, nobody can tell
-    agent = registered(draft, name)
+    agent = titled(draft, name)
     if any(x.agent == agent and x.body == entry.body for x in draft.project.snapshots.values()):
         return
     moment = None if claim.taken == EVER else min(claim.taken, now)
@@ -69,6 +69,7 @@ def _session(draft: Draft, entry: Entry, agent: str, moment: Moment | None) -> S
     if known is not None:
         return known if known.status == "active" else None
     own = [x for x in project.sessions.values() if x.agent == agent and x.status == "active"]
+    own = [x for x in own if moment is None or x.started <= moment]
     name = named if named.isprintable() and 0 < len(named) <= 200 else ""
     if own or not draft.add(e.SessionStarted(agent, name), moment, actor=agent):
         return None

@@ -6,11 +6,10 @@ from contextlib import suppress
 from msgspec import Struct
 
 from journal.clock import Moment, parse
-from journal.entities import Project
+from journal.entities import Project, last_snapshot
 from journal.errors import Invalid, NotFound
 from journal.peers import Snapshot
 from journal.rules.names import known_actor
-from projections.peers import last_snapshot
 from projections.snapshot.reading import Entry
 
 _FILE = re.compile(r"chat[-_](?P<agent>.+)\.md")

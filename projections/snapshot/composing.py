@@ -6,10 +6,10 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from journal import events as e
-from journal.entities import Decision, File, Project, Session, task_status
+from journal.entities import Decision, File, Project, Session, last_snapshot, task_status
 from journal.mail import to_acknowledge, unanswered, unread
 from journal.peers import Message
-from projections.peers import ActiveTask, Standing, active_task, last_snapshot, task_of
+from projections.peers import ActiveTask, Standing, active_task, task_of
 from projections.position import chosen
 from projections.snapshot.parts import Changed, Cited, Parts, ToRead
 from projections.snapshot.writing import body
