@@ -108,8 +108,8 @@ def diff(
     a: Annotated[
         str,
         typer.Argument(
-            help="From this moment: a version (0 is before the first), a time, an event's id; "
-            "or from this file.",
+            help="From this moment: a version (0 is before the first), a time, an event's id, "
+            "a seal; or from this file.",
         ),
     ] = "",
     b: Annotated[str, typer.Argument(help="To this moment or file; to now if not given.")] = "",
@@ -211,13 +211,24 @@ def _fact(fact: Fact) -> FactAnswer:
 
 def _is_file(handle: Handle, said: str) -> bool:
     """Whether something names a file and no moment."""
-    if not FilePath(said).is_file():
+    if not FilePath(said).is_file() or _is_seal(FilePath(said)):
         return False
     try:
         version_at(handle, said, 0)
     except Invalid:
         return True
     return False
+
+
+def _is_seal(path: FilePath) -> bool:
+    """Whether a file is a seal, whatever that is about."""
+    from cli.sealing import read_seal
+
+    try:
+        read_seal(path)
+    except Invalid:
+        return False
+    return True
 
 
 def _with_file(workspace: Workspace, handle: Handle, a: str, b: str, file: str) -> DiffAnswer:

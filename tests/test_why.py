@@ -12,9 +12,10 @@ from command import good, quick
 from pasts import begin_shop, long_history
 
 from cli.why import made
-from journal import Handle, Project
+from journal import Handle, Journal, Project, note
 from journal.leaves import ABSENT, INNER, leaves, same, text
 from journal.pointing import pointed_at
+from journal.seal import over
 
 
 @pytest.fixture
@@ -204,7 +205,7 @@ def test_an_id_of_ones_own_is_a_moment(shop: Path) -> None:
         ("deadbeef", "is no moment of shop"),
         ("passdown.seal", "is no moment of shop"),
         ("9999w", "had no records yet"),
-        (".planning/STATE.md", "is a file and no moment of shop"),
+        (".planning/STATE.md", ".planning/STATE.md: "),
     ],
 )
 def test_no_moment(shop: Path, at: str, said: str) -> None:
@@ -213,6 +214,27 @@ def test_no_moment(shop: Path, at: str, said: str) -> None:
         failed = quick(shop, command, "--at", at)
         assert failed.code == 3
         assert said in failed.err
+
+
+def test_a_seal_is_a_moment(shop: Path) -> None:
+    """A seal means the version that it states, if the journal has what was sealed."""
+    with Journal.open(shop) as journal:
+        hashes = [record.hash for record in journal.project("shop").records()]
+    signer = note.named("shop", bytes(range(32)))
+    for name, sealed in (
+        ("seven", hashes[:7]),
+        ("forged", hashes[1:7]),
+        ("ahead", hashes + hashes),
+    ):
+        (shop / f"{name}.seal").write_bytes(signer.sign(over("shop", sealed).text))
+    assert good(shop, "show", "--json", "--at", "seven.seal").json["version"] == 7
+    facts = good(shop, "diff", "seven.seal", "--json").json
+    assert (facts["before"]["version"], facts["after"]["version"]) == (7, 10)
+    for name in ("forged", "ahead"):
+        for args in (("show", "--at", f"{name}.seal"), ("diff", f"{name}.seal")):
+            failed = quick(shop, *args)
+            assert failed.code == 3
+            assert f"{name}.seal is no moment of this journal: it states" in failed.err
 
 
 def test_the_brief_of_then(shop: Path) -> None:
