@@ -130,11 +130,11 @@ def diff(
     with opened() as (workspace, journal):
         handle = chosen(journal, project)
         if session:
-            answer = _of_session(handle, session)
+            answer = _of_session(handle, session, as_json)
         elif file := next((each for each in (a, b) if each and _is_file(handle, each)), ""):
             answer = _with_file(workspace, handle, a, b, file)
         else:
-            answer = _of_moments(handle, a, b)
+            answer = _of_moments(handle, a, b, as_json)
     if as_json:
         output.document(answer)
     else:
@@ -144,13 +144,13 @@ def diff(
 # -- between moments -------------------------------------------------------------------------
 
 
-def _of_moments(handle: Handle, a: str, b: str) -> DiffAnswer:
+def _of_moments(handle: Handle, a: str, b: str, leafwise: bool) -> DiffAnswer:
     first = version_at(handle, a, 0)
     last = version_at(handle, b, 0) if b else handle.version
     found = compared(handle, min(first, last), max(first, last))
     if first > last:
         found.things = {path: thing.back() for path, thing in found.things.items()}
-    return _answer(handle, found, _moment(handle, first), _moment(handle, last))
+    return _answer(handle, found, _moment(handle, first), _moment(handle, last), leafwise)
 
 
 def compared(handle: Handle, first: int, last: int) -> Compared:
@@ -169,7 +169,7 @@ def _moment(handle: Handle, version: int) -> MomentAnswer:
     return MomentAnswer(version, None if not version or at is None else iso(at))
 
 
-def _of_session(handle: Handle, session: str) -> DiffAnswer:
+def _of_session(handle: Handle, session: str, leafwise: bool) -> DiffAnswer:
     """What the events of one session changed, whatever others did in between."""
     names = session_names(handle, session)
     state = Project(handle.slug)
@@ -179,7 +179,8 @@ def _of_session(handle: Handle, session: str) -> DiffAnswer:
             found.add(record, touches, whole=False)
     first, last = min(found.records), max(found.records)
     id = next((state.session_names[each] for each in names if each in state.session_names), session)
-    return _answer(handle, found, _moment(handle, first - 1), _moment(handle, last), id)
+    before, after = _moment(handle, first - 1), _moment(handle, last)
+    return _answer(handle, found, before, after, leafwise, id)
 
 
 def _answer(
@@ -187,10 +188,12 @@ def _answer(
     found: Compared,
     before: MomentAnswer,
     after: MomentAnswer,
+    leafwise: bool,
     session: str | None = None,
 ) -> DiffAnswer:
+    """The facts with their events; with every leaf only where somebody looks at those."""
     told = facts(found.things, found.state, back=before.version > after.version)
-    facts_told = [_fact(fact) for fact in told]
+    facts_told = [_fact(fact, leafwise) for fact in told]
     named = {
         version
         for fact in facts_told
@@ -200,9 +203,10 @@ def _answer(
     return DiffAnswer(handle.slug, before, after, session, None, facts_told, causes, [])
 
 
-def _fact(fact: Fact) -> FactAnswer:
+def _fact(fact: Fact, leafwise: bool) -> FactAnswer:
     things = {thing.path: thing for thing in fact.things}
-    changes = [leaf(x, things[x.path[:2]].events([x.path])) for x in fact.changes]
+    shown = fact.changes if leafwise else ()
+    changes = [leaf(x, things[x.path[:2]].events([x.path])) for x in shown]
     return FactAnswer(fact.words, text(fact.path), changes, list(fact.events), fact.quiet)
 
 
