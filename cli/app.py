@@ -58,6 +58,8 @@ MODULES = {
     "tables": ("tables", "search"),
     "care": ("sync", "verify", "recover"),
     "seal": ("seal",),
+    "redact": ("redact",),
+    "exchange": ("export", "import", "backup", "restore"),
     "setup": ("setup",),
     "mcp": ("mcp",),
 }

@@ -20,6 +20,7 @@ from journal.salvage import Salvaged, salvage
 from journal.store import Flaw
 from journal.workspace import Workspace
 from projections.files import FileState, inspect, sync
+from projections.unfinished import is_open
 
 
 def register(app: typer.Typer) -> None:
@@ -111,7 +112,9 @@ def verify(
                 flaws.append(Flaw(str(error)))
         versions = {} if flaws else {slug: journal.project(slug).state.version for slug in files}
     every = [one for each in (*files.values(), tables) for one in each]
-    well = not flaws and all(map(_is_fresh, every)) and all(each.ok for each in held)
+    unfinished = is_open(workspace)
+    well = not flaws and not unfinished
+    well = well and all(map(_is_fresh, every)) and all(each.ok for each in held)
     if as_json:
         of_journal = JournalAnswer(not flaws, versions, flaws)
         output.document(Verified(well, of_journal, files, next(iter(tables), None), held))
@@ -132,6 +135,8 @@ def verify(
         output.note(
             "not every file is fresh; `passdown recover` restores what is missing, corrupt or stale"
         )
+    if unfinished:
+        output.note("an erasure is not done; `passdown redact --finish` carries it to its end")
     for problem in [file.problem for file in every if file.problem]:
         output.note(problem)
     return exits.OK if well else exits.NOT_WELL

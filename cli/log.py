@@ -222,11 +222,15 @@ def _show_changes(handle: Handle, records: list[Record], as_json: bool) -> None:
             output.line(f"    {fit(line, columns() - 4)}")
 
 
+def _said(record: Record, event: Event) -> str:
+    return describe(event) if record.salt is not None else f"(redacted) {describe(event)}"
+
+
 def _row(record: Record) -> list[Cell]:
     event = decode(record.type, record.data)
     return [
         Cell(str(record.version), "dim"),
         Cell(iso(record.time), "dim"),
         Cell(fit(record.actor or "-", 20), "cyan"),
-        Cell(describe(event), colour(event)),
+        Cell(_said(record, event), colour(event)),
     ]

@@ -17,6 +17,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from journal.disk import fsync
+from journal.masking import MASK
 from journal.peers import Snapshot
 from journal.state import Project
 from projections import atomic, snapshot
@@ -50,6 +51,8 @@ def chats(root: Path, project: Project) -> Iterator[Chat]:
     """The files of agents that snapshots go into, where the settings have any."""
     own: dict[str, list[Snapshot]] = {}
     for each in sorted(project.snapshots.values(), key=lambda taken: taken.at):
+        if each.body == MASK:
+            continue  # of what was redacted, the file of an agent is not told
         own.setdefault(each.agent, []).append(each)
     for agent, taken in own.items():
         if path := chat_path(root, project, agent):

@@ -251,6 +251,7 @@ _FIELDS: dict[str, SearchStrategy[Any]] = {
     "refers": st.lists(_ids("W{:03}"), max_size=2).map(tuple),
     "related": st.lists(_MESSAGES, max_size=2).map(tuple),
     "reason": WORDS,
+    "records": st.just(()),
     "resolution": WORDS,
     "retries": st.none() | _SMALL,
     "reversible": st.none() | st.booleans(),
@@ -346,6 +347,7 @@ _OWN: dict[tuple[type[e.Event], str], SearchStrategy[Any]] = {
     (e.TaskCounted, "total"): _SMALL,
     (e.TaskCounted, "done"): _SMALL,
     (e.BlockerRaised, "workaround"): WORDS,
+    (e.RecordRedacted, "reason"): TEXT,
     (e.ContextNoted, "contains"): WORDS,
 }
 

@@ -362,6 +362,7 @@ EVERY: tuple[e.Event, ...] = (
         "REV-20260209-snapshot-worker-abc-03-h2c26b46b",
         "Session 4 Close Snapshot",
     ),
+    e.RecordRedacted((e.Redacted(7, "0a" * 32), e.Redacted(9, "f1" * 32)), "a key was in it"),
 )
 
 
@@ -426,7 +427,7 @@ ALLOWED = {
 }
 PURE = (
     *("journal/events/*", "journal/rules/*", "journal/state/*"),
-    *("journal/entities", "journal/payload", "journal/record"),
+    *("journal/entities", "journal/payload", "journal/record", "journal/masking"),
     *("journal/blocking", "journal/supervision"),
     *("journal/merkle", "journal/note", "journal/seal", "journal/proof"),
     *(
