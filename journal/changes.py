@@ -80,6 +80,8 @@ def leafwise(touches: Iterable[Touch]) -> Iterator[Change]:
 
 def of_thing(path: Path, old: object, new: object) -> Iterator[Change]:
     """What changed of one thing; all of it where it came or went."""
+    if old is new:
+        return
     if old is ABSENT:
         yield from (Change(inner, ABSENT, leaf) for inner, leaf in within(path, new))
     elif new is ABSENT:

@@ -106,6 +106,15 @@ def test_what_a_session_changed(shop: Path) -> None:
     assert "finding F001 resolved: closed" not in of_bob
 
 
+def test_what_came_and_went(shop: Path) -> None:
+    """What was set and taken back in between is no difference, nor is it in a session."""
+    good(shop, "decide", "--key", "trial", "--value", "yes", "-a", "ada", "-s", "morning")
+    superseded = '{"decision": "D003", "reason": "not needed"}'
+    good(shop, "append", "decision.superseded", superseded, "-s", "morning")
+    assert told(shop, "10") == {"decision D003 made: trial = yes": [11]}
+    assert "decision D003 made: trial = yes" in told(shop, "-s", "morning")
+
+
 def test_back_in_time(shop: Path) -> None:
     """The other way round old is new, and nothing is told as if it had happened."""
     back = told(shop, "9", "4")
