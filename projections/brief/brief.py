@@ -70,6 +70,9 @@ class Brief(Struct, frozen=True):
     next_action: str = ""
     #: The step that was asked about; empty if none was.
     asked: str = ""
+    #: Among peers who goes on, and whose work it is if that is another's.
+    reader: str = ""
+    predecessor: str = ""
     #: How many items of each topic were left out, and the command that shows all of those topics.
     left_out: dict[str, int] = field(default_factory=dict)
     more: str = ""

@@ -50,7 +50,7 @@ def sought(project: Project, agent: str) -> set[str]:
         found |= set(snapshot.to_measure(project, session))
     if last := last_snapshot(project, agent):
         has = snapshot.read(last.body)
-        found |= {file.path for file in (*has.modified, *has.reading)}
+        found |= {*(file.path for file in has.modified), *(file.path for file in has.reading)}
     return found
 
 

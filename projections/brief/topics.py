@@ -170,4 +170,6 @@ def showing(brief: Brief, names: Iterable[str]) -> str:
     """The command that shows these topics whole."""
     words = ("passdown", "resume", "--only", ",".join(names), "-p", brief.project)
     step = ("--step", brief.asked) if brief.asked else ()
-    return shlex.join((*words, *step))
+    reader = ("--agent", brief.reader) if brief.reader else ()
+    before = ("--from", brief.predecessor) if brief.predecessor else ()
+    return shlex.join((*words, *step, *reader, *before))
