@@ -317,6 +317,14 @@ def test_mail_is_pointed_out_once_when_a_turn_ends(tools: Path) -> None:
     assert "1 message is unread" in stop()["systemMessage"]
 
 
+def test_who_closes_without_a_snapshot_has_closed(tools: Path) -> None:
+    """The state tells the same parts, and nobody is said to have died."""
+    as_coder(tools, "session", "end")
+    said = resumed(tools)
+    assert "has ended: closed without a snapshot, and composed from the journal instead" in said
+    assert "not closed by its agent" not in said
+
+
 def test_an_agent_need_not_name_the_only_session_it_has(tools: Path) -> None:
     """Closing works as with a snapshot; with none open, or two, it has to be named."""
     as_coder(tools, "session", "note", "nearly done")
