@@ -354,7 +354,7 @@ _OWN |= {
 }
 
 #: The field that names the new thing, and the form of its id.
-_NEW: dict[type[e.Event], tuple[str, str]] = {
+NEW: dict[type[e.Event], tuple[str, str]] = {
     e.DecisionMade: ("decision", "D{:03}"),
     e.FindingOpened: ("finding", "F{:03}"),
     e.ErrorRecorded: ("error", "E{:03}"),
@@ -395,8 +395,8 @@ def numbered(events: list[e.Event]) -> list[e.Event]:
     counts: dict[str, int] = {}
     result = []
     for event in events:
-        if type(event) in _NEW:
-            name, form = _NEW[type(event)]
+        if type(event) in NEW:
+            name, form = NEW[type(event)]
             counts[form] = counts.get(form, 0) + 1
             event = replace(event, **{name: form.format(counts[form])})
         result.append(event)
