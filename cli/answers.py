@@ -31,6 +31,25 @@ class RecordAnswer(Struct, frozen=True):
     hash: str
 
 
+class LeafAnswer(Struct, frozen=True):
+    """What one leaf of the state was and is; null where there was, or is, nothing.
+
+    `path` is as `passdown why` takes it; `events` are the versions that set it.
+    """
+
+    path: str
+    change: Literal["added", "changed", "removed"]
+    old: Json
+    new: Json
+    events: list[int]
+
+
+class ChangesAnswer(RecordAnswer, frozen=True):
+    """A record with every leaf that it changed, but for what only counts or finds others."""
+
+    changes: list[LeafAnswer]
+
+
 class BlockerAnswer(Struct, frozen=True):
     """What an active blocker keeps from going on, or what is free again once it is not.
 

@@ -51,6 +51,8 @@ MODULES = {
     "doctor": ("doctor",),
     "show": ("show",),
     "log": ("log",),
+    "diff": ("diff",),
+    "why": ("why",),
     "adopt": ("adopt",),
     "drift": ("drift",),
     "tables": ("tables", "search"),
