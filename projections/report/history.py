@@ -105,9 +105,14 @@ class History:
             name, *rest = change.path
             if name in INNER or (name, change.path[-1]) in _NOISE or _is_blank(change):
                 continue
-            thing = self.thing(name, rest[0]) if rest else self.thing("", name)
+            thing = self.thing(name, rest[0]) if rest else self.thing("", self._own(name))
             field = self.fields.number(rest[1] if len(rest) > 1 else "")
             yield from (thing, field, self._leaf(change))
+
+    def _own(self, name: str) -> str:
+        """How a leaf of the project itself is called: that of a collection is its order."""
+        is_order = isinstance(getattr(self.project, name), dict)
+        return f"order of {name}" if is_order else name
 
     def _leaf(self, change: Change) -> Leaf:
         """What a leaf is now; of a list, how it differs from what it was."""

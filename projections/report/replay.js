@@ -120,7 +120,7 @@ function stateShown() {
 /** The steps, as a row of signs. */
 function strip(touched) {
   const made = el("ol", { class: "strip" });
-  for (const step of collections.get("steps") || []) {
+  for (const step of [...(collections.get("steps") || [])].sort(byKey)) {
     const status = whole(step.has.get("status") ?? "pending");
     const tone = TONES[status] || "quiet";
     const label = `${step.key.replace("_", ".")} ${headline(step)}: ${status.replace(/_/g, " ")}`;
@@ -130,6 +130,13 @@ function strip(touched) {
     if (made.childElementCount >= 200) break;
   }
   return made;
+}
+
+/** Steps go by number: 3, 3_5, 4, 10. */
+function byKey(one, other) {
+  const [a, b] = [one, other].map((step) => step.key.split("_").map(Number));
+  for (let n = 0; n < Math.min(a.length, b.length); n += 1) if (a[n] !== b[n]) return a[n] - b[n];
+  return a.length - b.length;
 }
 
 function membersShown(members, touched) {
