@@ -33,7 +33,7 @@ function axis() {
     const label = size >= 86400000 || midnight ? day(moment) : clock(moment).slice(-8, -3);
     const tick = el("span", { class: midnight ? "midnight" : "" }, label);
     tick.style.left = `${place(moment)}%`;
-    if (place(moment) > 92) tick.classList.add("left");
+    if (place(moment) > (innerWidth < 640 ? 74 : 92)) tick.classList.add("left");
     made.append(tick);
   }
   return made;
