@@ -12,6 +12,7 @@ from cli import exits, options, output
 from cli.answers import answers
 from cli.describe import describe
 from cli.document import leaf_data
+from cli.moments import version_at
 from cli.progress import progress
 from cli.recording import chosen, opened
 from journal import Handle, Journal
@@ -49,6 +50,7 @@ def make_report(
         str,
         typer.Option("--output", "-o", metavar="FILE", help="Where to write it; - is stdout."),
     ] = "audit.html",
+    at: options.At = "",
     project: options.Project = "",
     as_json: options.AsJson = False,
 ) -> int:
@@ -65,8 +67,11 @@ def make_report(
         handle = chosen(journal, project)
         target = Path(path)
         before = None if path == "-" else _standing(workspace, target)
-        flaws = _flaws(journal)
-        records, damage = _records(handle)
+        upto = version_at(handle, at) if at else None
+        if upto is not None:
+            handle.check_version(upto)
+        records, damage = _records(handle, upto)
+        flaws = _flaws(journal)  # after them, so that nothing is on the page that it did not see
         proof = _proof(handle.slug, records, flaws, damage)
         words = partial(describe, limit=_LINE)
         content = page(report(handle.slug, records, proof, words, leaf_data))
@@ -89,11 +94,11 @@ def _flaws(journal: Journal) -> list[Flaw]:
         return list(audit(journal.store, advance))
 
 
-def _records(handle: Handle) -> tuple[list[Record], str]:
+def _records(handle: Handle, upto: int | None) -> tuple[list[Record], str]:
     """The records that can be read, and what is wrong with the one after them."""
     found: list[Record] = []
     try:
-        found.extend(handle.records())
+        found.extend(handle.records(upto=upto))
     except JournalDamaged as error:
         # What came before the damage is in the list, and worth a page of its own.
         if not found:

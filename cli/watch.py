@@ -141,8 +141,9 @@ class Watcher:
     def _follow_file(self) -> None:
         identity = self._identity()
         if identity != self._file:
+            fresh = Journal.open(self._workspace.folder)  # else the one at hand stays
             self._journal.close()
-            self._journal = Journal.open(self._workspace.folder)
+            self._journal = fresh
             self._file, self._newest, self._next_audit = identity, [], 0.0
 
     def _audited(self) -> list[Alarm]:

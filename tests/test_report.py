@@ -346,6 +346,18 @@ def test_a_bad_place_is_refused(shop: Path, path: str, why: str) -> None:
     assert files(shop) == before
 
 
+def test_a_report_of_a_moment(shop: Path) -> None:
+    """With --at the page is the one that was made then."""
+    good(shop, "report")
+    good(shop, "step", "start", "1")
+    then = (shop / "audit.html").read_bytes()
+    assert good(shop, "report", "--at", "1", "--json").json["version"] == 1
+    assert (shop / "audit.html").read_bytes() == then
+    refused = quick(shop, "report", "--at", "7")
+    assert refused.code == 3
+    assert "versions 1 to 2" in refused.err
+
+
 def test_stdout_is_for_one_of_them(shop: Path) -> None:
     """The page and the answer as data cannot both go to stdout."""
     assert quick(shop, "report", "-o", "-", "--json").code == 3
