@@ -9,6 +9,7 @@ from msgspec import Struct
 from cli.alarms import Alarm
 from cli.describe import colour, describe
 from cli.screen import Cell, bar, cells, columns, fit, paint, table
+from cli.sharing import sections
 from cli.show import SIGNS
 from journal.clock import iso
 from journal.entities import Project, Session
@@ -46,11 +47,13 @@ def board(sight: Sight, height: int = 0) -> list[str]:
     left = height - len(lines) - 2 * _TITLE - _FEW_EVENTS if height else _STEPS
     if room >= _WIDE:
         half = (room - 3) // 2
-        steps = _steps(sight, half, left)
-        lines += beside(steps, _agents(sight, room - half - 3), half)
+        steps = [*_steps(sight, half, left), *_shared(sight, half, left)]
+        agents = list(_agents(sight, room - half - 3 if steps else room))
+        lines += beside(steps, agents, half) if steps else agents
     else:
         agents = list(_agents(sight, room))
-        lines += [*_steps(sight, room, left - len(agents)), *agents]
+        most = left - len(agents)
+        lines += [*_steps(sight, room, most), *_shared(sight, room, most), *agents]
     left = max(height - len(lines) - _TITLE, 1) if height else len(sight.newest)
     lines += _events(sight.newest[-left:] if left else ())
     return lines[:height] if height else lines
@@ -123,6 +126,26 @@ def _steps(sight: Sight, room: int, most: int) -> Iterator[str]:
         status = Cell(step.sub_step or step.status, sign.colour)
         rows.append([sign, Cell(step.key), Cell(step.name), status, agent])
     yield from table(rows, right=(1,), indent=2, room=room)
+
+
+def _shared(sight: Sight, room: int, most: int) -> Iterator[str]:
+    """What agents that share a workspace without steps wait for."""
+    project = sight.project
+    if project.coordination is None or project.steps:
+        return
+    waiting = [
+        (title, *item)
+        for title, items in sections(project)
+        if title in ("Mail", "Turns", "Commitments")
+        for item in items
+    ]
+    if not waiting:
+        return
+    yield ""
+    yield _title("Waiting", len(waiting), room)
+    shown = waiting[: max(most, _FEW_STEPS)]
+    rows = [[Cell(kind.lower(), "dim"), Cell(id, "cyan"), Cell(text)] for kind, id, text in shown]
+    yield from table(rows, indent=2, room=room)
 
 
 def _agents(sight: Sight, room: int) -> Iterator[str]:

@@ -81,7 +81,7 @@ def test_a_blocker_comes_with_its_duration(shown: Page) -> None:
     assert resolved.begin is not None
     assert resolved.end - resolved.begin > 24 * 3600 * 1000
     assert (active.sign, active.end, active.lasts) == ("active", None, True)
-    assert blockers.says == "1 resolved, 1 active; it took 30 hours"
+    assert blockers.says == "1 resolved, 1 active; what is over took 30 hours"
 
 
 def test_errors_stand_with_the_retries(shown: Page) -> None:

@@ -82,20 +82,24 @@ def _tiles(project: Project, events: int) -> Iterator[Tile]:
     steps, tasks = project.steps.values(), project.tasks.values()
     done = sum(map(is_done, steps))
     finished = sum(task.status == "done" for task in tasks)
-    yield Tile(events, 0, "events", "", "replay")
+    yield _count(events, "event", "replay")
     used = sum(x.input + x.output + x.cached for x in project.tokens.values())
     found = (
         Tile(done, len(steps), f"{unit(project)}s done", "", "timeline"),
         Tile(finished, len(tasks), "tasks done", "", "tasks"),
-        Tile(len(project.sessions), 0, "sessions", "", "timeline"),
-        Tile(len(project.decisions), 0, "decisions", "", "decisions"),
+        _count(len(project.sessions), "session", "timeline"),
+        _count(len(project.decisions), "decision", "decisions"),
         _open("active blockers", len(active_blockers(project)), len(project.blockers), "blockers"),
         _open("unresolved errors", *_unresolved(project.errors.values()), "errors"),
         _open("open findings", *_unresolved(project.findings.values()), "findings"),
-        _open("open messages", *_unclosed(project), "mail"),
-        Tile(used, 0, "tokens", "", "tokens"),
+        Tile(*_unclosed(project), "open messages", "quiet", "mail"),
+        _count(used, "token", "tokens"),
     )
     yield from (tile for tile in found if tile.count or tile.whole)
+
+
+def _count(count: int, name: str, section: str) -> Tile:
+    return Tile(count, 0, name if count == 1 else f"{name}s", "", section)
 
 
 def _open(name: str, count: int, whole: int, section: str) -> Tile:

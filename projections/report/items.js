@@ -24,7 +24,7 @@ function item([thing, version, id, sign, tone, title, about, begin, end, lasts])
   const when = el("p", { class: "when" });
   if (begin !== null) when.append(time(begin));
   if (lasts && begin !== null) {
-    when.append(el("strong", {}, end === null ? `open for ${stretch(begin, range.end)}` : stretch(begin, end)));
+    when.append(el("strong", {}, end === null ? `open for ${stretch(begin, range.now)}` : stretch(begin, end)));
     const track = el("span", { class: "track", "aria-hidden": "true" });
     track.append(bar([begin, end, tone, sign]));
     when.append(track);

@@ -322,5 +322,5 @@ def _says(kind: _Kind, items: list[Item], now: int) -> str:
         return said
     longest, half = (stretch(lasted[n] * 1000) for n in (-1, len(lasted) // 2))
     if len(lasted) == 1:
-        return f"{said}; it took {longest}"
+        return f"{said}; what is over took {longest}"
     return f"{said}; the longest took {longest}, half of them at most {half}"

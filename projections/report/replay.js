@@ -122,9 +122,9 @@ function strip(touched) {
   const made = el("ol", { class: "strip" });
   for (const step of [...(collections.get("steps") || [])].sort(byKey)) {
     const status = whole(step.has.get("status") ?? "pending");
-    const tone = TONES[status] || "quiet";
+    const tone = TONES[status] ?? "quiet";
     const label = `${step.key.replace("_", ".")} ${headline(step)}: ${status.replace(/_/g, " ")}`;
-    made.append(el("li", { class: `${tone}${touched.has(step) ? " hit" : ""}`, title: label },
+    made.append(el("li", { class: `${tone || "quiet"}${touched.has(step) ? " hit" : ""}`, title: label },
       el("i", { "aria-hidden": "true" }, SIGNS[tone]), el("b", { "aria-hidden": "true" }, step.key.replace("_", ".")),
       el("span", { "aria-hidden": "true" }, headline(step)), el("span", { class: "hidden" }, label)));
     if (made.childElementCount >= 200) break;

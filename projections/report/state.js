@@ -98,5 +98,5 @@ function headline(thing) {
 const TONES = table({
   complete: "good", done: "good", resolved: "good", closed: "good", fulfilled: "good", ended: "good",
   in_progress: "busy", active: "busy", claimed: "busy", held: "busy", acknowledged: "busy", open: "warn",
-  failed: "bad", crashed: "bad", blocked: "bad", unread: "warn", bypassed: "warn",
+  pending: "", skipped: "quiet", failed: "bad", crashed: "bad", blocked: "bad", unread: "warn", bypassed: "warn",
 });
