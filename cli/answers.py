@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeVar
 
 from msgspec import Struct
 
+from cli.proofs import HeldAnswer
 from journal.events import Event, Json, Move
 from journal.store import Flaw
 from projections.files import FileState
@@ -29,6 +30,8 @@ class RecordAnswer(Struct, frozen=True):
     session: str | None
     cause: str | None
     hash: str
+    #: Whether what it said was erased; the hashes are as they were.
+    redacted: bool
 
 
 class LeafAnswer(Struct, frozen=True):
@@ -163,6 +166,59 @@ class Verified(Struct, frozen=True):
     projects: dict[str, list[FileState]]
     #: The tables, where `passdown tables` has made any.
     tables: FileState | None = None
+    #: The seals that the journal was to be held against.
+    seals: list[HeldAnswer] = []
+
+
+class RedactedAnswer(Struct, frozen=True):
+    """What was redacted of one project, or would be; `by` is the version that records it."""
+
+    project: str
+    redacted: list[int]
+    #: What was redacted before, and what holds nothing that could be erased.
+    already: list[int]
+    empty: list[int]
+    by: int | None
+
+
+class ErasedAnswer(Struct, frozen=True):
+    """What an erasure came to; `ok` if nothing of it is left that is in reach."""
+
+    ok: bool
+    dry_run: bool
+    projects: list[RedactedAnswer]
+    #: The copies that were removed.
+    removed: list[str]
+    #: What is still to be done, in sentences.
+    open: list[str]
+    #: Versions of projects that hold the same text.
+    also: dict[str, list[int]]
+    #: What may still hold it and is out of reach.
+    beyond: list[str]
+
+
+class ImportedAnswer(Struct, frozen=True):
+    """What an import came to in one project: records added, known before, redacted now."""
+
+    project: str
+    added: int
+    known: int
+    redacted: int
+    version: int
+
+
+class BackedUp(Struct, frozen=True):
+    """Where a backup is, and up to which version it has each project."""
+
+    path: str
+    versions: dict[str, int]
+
+
+class RestoredAnswer(Struct, frozen=True):
+    """Up to which version the journal has each project now, and where the old one is kept."""
+
+    versions: dict[str, int]
+    kept: str
 
 
 class SalvagedAnswer(Struct, frozen=True):

@@ -59,6 +59,9 @@ MODULES = {
     "drift": ("drift",),
     "tables": ("tables", "search"),
     "care": ("sync", "verify", "recover"),
+    "seal": ("seal",),
+    "redact": ("redact",),
+    "exchange": ("export", "import", "backup", "restore"),
     "setup": ("setup",),
     "mcp": ("mcp",),
 }

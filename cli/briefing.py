@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from cli.ready import Ready, traits
-from journal import cache
 from journal.digest import sha256
 from journal.entities import Document, Project
 from journal.errors import NotFound, PassdownError
@@ -219,7 +218,7 @@ def make_ready(workspace: Workspace, handle: Handle) -> None:
     whole = handle.state
     state = live(whole)
     if is_large(whole):
-        cache.write(handle.cached, state, "live")
+        handle.keep(state, "live", state)
     # Before the brief is made: what changes meanwhile is then seen as changed.
     ledger = {
         path for path, each in read_ledger(workspace.folder).items() if each.project == state.slug
@@ -227,4 +226,4 @@ def make_ready(workspace: Workspace, handle: Handle) -> None:
     named = named_files(state, _plans(workspace))
     found = traits(workspace, {*ledger, *named, *expected(state), SETTINGS})
     text, seen = for_host(workspace, state)
-    cache.pack(handle.cached, state, "brief", Ready(text, seen, found))
+    handle.keep(state, "brief", Ready(text, seen, found))

@@ -96,6 +96,7 @@ _WORDS: dict[type[e.Event], Callable[[Any], str]] = {
     e.WorklogEntryLogged: lambda x: f"{x.entry} logged{_by(x.agent)}: {x.title}",
     e.WorklogEntryCompleted: lambda x: f"{x.entry} completed{_because(x.note)}",
     e.WorklogCompacted: lambda x: f"worklog compacted{_by(x.approved_by)}: {', '.join(x.entries)}",
+    e.RecordRedacted: lambda x: f"redacted {_versions(x)}: {x.reason}",
     e.DriftReverted: lambda x: f"{x.path} put back to what the journal says",
 }
 
@@ -168,6 +169,12 @@ def _decision(x: e.DecisionMade) -> str:
     what = x.title or x.key
     chosen = x.choice or as_text(x.value)
     return f"{what} = {chosen}" if chosen else what
+
+
+def _versions(x: e.RecordRedacted) -> str:
+    named = ", ".join(str(each.version) for each in x.records[:8])
+    more = f" and {len(x.records) - 8:,} more" if len(x.records) > 8 else ""
+    return f"version{'' if len(x.records) == 1 else 's'} {named}{more}"
 
 
 def _recovered(x: e.ProjectRecovered) -> str:

@@ -1,6 +1,6 @@
 """The difference between two moments of a project, told as facts, with the events that made it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path as FilePath
 from typing import Annotated
 
@@ -9,17 +9,17 @@ from msgspec import Struct
 
 from cli import options, output
 from cli.answers import ChangeAnswer, LeafAnswer, answers
-from cli.facts import Fact, facts, leaf
+from cli.facts import Fact, Thing, facts, leaf
 from cli.log import session_names, sessions_of
 from cli.moments import state_at, version_at
 from cli.recording import chosen, opened
 from cli.screen import Cell, table
 from journal import Handle, Project
-from journal.changes import Change, difference
+from journal.changes import Touch
 from journal.clock import iso
 from journal.errors import Invalid
 from journal.following import follow
-from journal.leaves import Path, same, text
+from journal.leaves import INNER, Path, text
 from journal.payload import decode
 from journal.record import Record
 from journal.workspace import Workspace
@@ -74,14 +74,28 @@ class DiffAnswer(Struct, frozen=True):
 
 
 class Compared(Struct):
-    """What is found between two moments."""
+    """What was touched between two moments, by which records, and the state at the later one."""
 
-    before: Project
-    after: Project
-    changes: list[Change]
-    #: The versions that set a leaf in between.
-    causes: dict[Path, list[int]]
-    records: dict[int, CauseAnswer]
+    state: Project
+    things: dict[Path, Thing]
+    records: dict[int, tuple[str, str, int, str | None, str | None]]
+
+    def add(self, record: Record, touches: Iterable[Touch], whole: bool = True) -> None:
+        """Know what a record touched."""
+        self.records[record.version] = (
+            *(record.id, record.type, record.at),
+            *(record.actor, record.session),
+        )
+        for path, old, new in touches:
+            if path[0] not in INNER:
+                if path not in self.things:
+                    self.things[path] = Thing(path, whole)
+                self.things[path].touches.append((record.version, old, new))
+
+    def cause(self, version: int) -> CauseAnswer:
+        """A record as a cause of something."""
+        id, type, at, actor, session = self.records[version]
+        return CauseAnswer(version, id, type, iso(at), actor, session)
 
 
 def register(app: typer.Typer) -> None:
@@ -94,8 +108,8 @@ def diff(
     a: Annotated[
         str,
         typer.Argument(
-            help="From this moment: a version (0 is before the first), a time, an event's id; "
-            "or from this file.",
+            help="From this moment: a version (0 is before the first), a time, an event's id, "
+            "a seal; or from this file.",
         ),
     ] = "",
     b: Annotated[str, typer.Argument(help="To this moment or file; to now if not given.")] = "",
@@ -116,11 +130,11 @@ def diff(
     with opened() as (workspace, journal):
         handle = chosen(journal, project)
         if session:
-            answer = _of_session(handle, session)
+            answer = _of_session(handle, session, as_json)
         elif file := next((each for each in (a, b) if each and _is_file(handle, each)), ""):
             answer = _with_file(workspace, handle, a, b, file)
         else:
-            answer = _of_moments(handle, a, b)
+            answer = _of_moments(handle, a, b, as_json)
     if as_json:
         output.document(answer)
     else:
@@ -130,36 +144,24 @@ def diff(
 # -- between moments -------------------------------------------------------------------------
 
 
-def _of_moments(handle: Handle, a: str, b: str) -> DiffAnswer:
-    first = version_at(handle, a)
-    last = version_at(handle, b) if b else handle.version
+def _of_moments(handle: Handle, a: str, b: str, leafwise: bool) -> DiffAnswer:
+    first = version_at(handle, a, 0)
+    last = version_at(handle, b, 0) if b else handle.version
     found = compared(handle, min(first, last), max(first, last))
     if first > last:
-        found.before, found.after = found.after, found.before
-        found.changes = [change.reversed() for change in found.changes]
-    return _answer(handle, found, _moment(handle, first), _moment(handle, last))
+        found.things = {path: thing.back() for path, thing in found.things.items()}
+    return _answer(handle, found, _moment(handle, first), _moment(handle, last), leafwise)
 
 
 def compared(handle: Handle, first: int, last: int) -> Compared:
     """What became of a project from one version to a later one, in about one fold."""
     if last:
         handle.check_version(last)
-    after = handle.at(first) if first else Project(handle.slug)
-    before = after.copy()
-    causes: dict[Path, list[int]] = {}
-    records: dict[int, CauseAnswer] = {}
-    for record, changes in follow(after, handle.records(first, last)):
-        records[record.version] = cause(record)
-        for change in changes:
-            causes.setdefault(change.path, []).append(record.version)
-    return Compared(before, after, difference(before, after), causes, records)
-
-
-def cause(record: Record) -> CauseAnswer:
-    """A record as a cause of something."""
-    return CauseAnswer(
-        record.version, record.id, record.type, iso(record.at), record.actor, record.session
-    )
+    state = handle.at(first) if first else Project(handle.slug)
+    found = Compared(state, {}, {})
+    for record, touches in follow(state, handle.records(first, last)):
+        found.add(record, touches)
+    return found
 
 
 def _moment(handle: Handle, version: int) -> MomentAnswer:
@@ -167,34 +169,18 @@ def _moment(handle: Handle, version: int) -> MomentAnswer:
     return MomentAnswer(version, None if not version or at is None else iso(at))
 
 
-def _of_session(handle: Handle, session: str) -> DiffAnswer:
+def _of_session(handle: Handle, session: str, leafwise: bool) -> DiffAnswer:
     """What the events of one session changed, whatever others did in between."""
     names = session_names(handle, session)
     state = Project(handle.slug)
-    found = Compared(Project(handle.slug), state, [], {}, {})
-    net: dict[Path, Change] = {}
-    for record, changes in follow(state, handle.records()):
-        if not names & sessions_of(record, decode(record.type, record.data)):
-            continue
-        found.records[record.version] = cause(record)
-        _know(found.before, state, changes)
-        for change in changes:
-            known = net.get(change.path)
-            old = change.old if known is None else known.old
-            net[change.path] = Change(change.path, old, change.new)
-            found.causes.setdefault(change.path, []).append(record.version)
-    found.changes = [each for each in net.values() if not same(each.old, each.new)]
+    found = Compared(state, {}, {})
+    for record, touches in follow(state, handle.records()):
+        if names & sessions_of(record, decode(record.type, record.data)):
+            found.add(record, touches, whole=False)
     first, last = min(found.records), max(found.records)
     id = next((state.session_names[each] for each in names if each in state.session_names), session)
-    return _answer(handle, found, _moment(handle, first - 1), _moment(handle, last), id)
-
-
-def _know(known: Project, state: Project, changes: Sequence[Change]) -> None:
-    """Know the things that a session changed, since others may do away with them."""
-    for path in {change.path[:2] for change in changes if len(change.path) == 3}:
-        things = getattr(state, path[0])
-        if isinstance(things, dict) and path[1] in things:
-            getattr(known, path[0])[path[1]] = things[path[1]]
+    before, after = _moment(handle, first - 1), _moment(handle, last)
+    return _answer(handle, found, before, after, leafwise, id)
 
 
 def _answer(
@@ -202,30 +188,25 @@ def _answer(
     found: Compared,
     before: MomentAnswer,
     after: MomentAnswer,
+    leafwise: bool,
     session: str | None = None,
 ) -> DiffAnswer:
-    back = before.version > after.version
-    told = facts(found.changes, found.causes, found.before, found.after, back=back)
-    named = sorted({version for fact in told for version in _versions(fact, found.causes)})
-    return DiffAnswer(
-        handle.slug,
-        before,
-        after,
-        session,
-        None,
-        [_fact(fact, found.causes) for fact in told],
-        [found.records[version] for version in named],
-        [],
-    )
+    """The facts with their events; with every leaf only where somebody looks at those."""
+    told = facts(found.things, found.state, back=before.version > after.version)
+    facts_told = [_fact(fact, leafwise) for fact in told]
+    named = {
+        version
+        for fact in facts_told
+        for version in (*fact.events, *(v for each in fact.changes for v in each.events))
+    }
+    causes = [found.cause(version) for version in sorted(named)]
+    return DiffAnswer(handle.slug, before, after, session, None, facts_told, causes, [])
 
 
-def _versions(fact: Fact, causes: Mapping[Path, Sequence[int]]) -> Iterator[int]:
-    for change in fact.changes:
-        yield from causes.get(change.path, ())
-
-
-def _fact(fact: Fact, causes: Mapping[Path, Sequence[int]]) -> FactAnswer:
-    changes = [leaf(change, causes.get(change.path, ())) for change in fact.changes]
+def _fact(fact: Fact, leafwise: bool) -> FactAnswer:
+    things = {thing.path: thing for thing in fact.things}
+    shown = fact.changes if leafwise else ()
+    changes = [leaf(x, things[x.path[:2]].events([x.path])) for x in shown]
     return FactAnswer(fact.words, text(fact.path), changes, list(fact.events), fact.quiet)
 
 
@@ -234,13 +215,24 @@ def _fact(fact: Fact, causes: Mapping[Path, Sequence[int]]) -> FactAnswer:
 
 def _is_file(handle: Handle, said: str) -> bool:
     """Whether something names a file and no moment."""
-    if not FilePath(said).is_file():
+    if not FilePath(said).is_file() or _is_seal(FilePath(said)):
         return False
     try:
-        version_at(handle, said)
+        version_at(handle, said, 0)
     except Invalid:
         return True
     return False
+
+
+def _is_seal(path: FilePath) -> bool:
+    """Whether a file is a seal, whatever that is about."""
+    from cli.sealing import read_seal
+
+    try:
+        read_seal(path)
+    except Invalid:
+        return False
+    return True
 
 
 def _with_file(workspace: Workspace, handle: Handle, a: str, b: str, file: str) -> DiffAnswer:

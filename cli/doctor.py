@@ -33,6 +33,7 @@ from journal.salvage import salvage
 from journal.workspace import Workspace
 from projections.files import FileState, inspect
 from projections.settings import FILE as SETTINGS
+from projections.unfinished import is_open
 
 Grade: TypeAlias = Literal["well", "note", "problem"]
 _SIGNS = {"well": Cell("✓", "green"), "note": Cell("·", "dim"), "problem": Cell("✗", "red")}
@@ -126,6 +127,9 @@ def _journal(workspace: Workspace) -> tuple[list[Diagnosis], dict[str, int]]:
             if flaw:
                 raise JournalDamaged(flaw.what)
             found = [_counted(journal, workspace)]
+            if is_open(workspace):
+                what = "an erasure was begun and is not done"
+                found.append(Diagnosis("erasure", "problem", what, "passdown redact --finish"))
             for slug in journal.projects():
                 handle = journal.project(slug)
                 for hook, at in handle.state.hooks.items():

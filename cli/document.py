@@ -90,6 +90,7 @@ def record_data(record: Record) -> RecordAnswer:
         session=record.session,
         cause=record.cause,
         hash=record.hash.hex(),
+        redacted=record.salt is None,
     )
 
 

@@ -4,19 +4,88 @@ A fact is about one thing and covers those of its leaves that changed with it; i
 that did it.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, Literal
 
 from msgspec import Struct
 
 from cli.answers import LeafAnswer
 from cli.document import leaf_data
-from journal.changes import Change
+from journal.changes import Change, of_thing
 from journal.clock import iso
 from journal.entities import Project
-from journal.leaves import ABSENT, INNER, Path, kinds, text
+from journal.leaves import ABSENT, INNER, Path, kinds, same, text
 from projections.position import chosen
 from projections.values import as_text
+
+
+class Thing:
+    """One thing of a state, or a field that is none, and how events touched it one by one.
+
+    `whole` says that no other event touched it in between, so that only both ends count.
+    """
+
+    def __init__(self, path: Path, whole: bool = True) -> None:
+        self.path = path
+        self.whole = whole
+        self.touches: list[tuple[int, object, object]] = []
+
+    @property
+    def old(self) -> object:
+        """What it was at first."""
+        return self.touches[0][1]
+
+    @property
+    def new(self) -> Any:
+        """What it is at last."""
+        return self.touches[-1][2]
+
+    @property
+    def entity(self) -> Any:
+        """What it is, or was if it has gone."""
+        return self.old if self.new is ABSENT else self.new
+
+    @property
+    def noun(self) -> str:
+        """How it is called."""
+        name, key = self.path
+        return _NOUNS.get(name, f"{name.replace('_', ' ')} {{}}").format(key or "nobody")
+
+    def changes(self) -> dict[Path, Change]:
+        """What changed of it in the end, by leaf."""
+        if self.whole:
+            return {change.path: change for change in of_thing(self.path, self.old, self.new)}
+        net: dict[Path, Change] = {}
+        for _, old, new in self.touches:
+            for change in of_thing(self.path, old, new):
+                first = net.get(change.path, change).old
+                net[change.path] = Change(change.path, first, change.new)
+        return {path: each for path, each in net.items() if not same(each.old, each.new)}
+
+    def events(self, paths: Collection[Path] = ()) -> tuple[int, ...]:
+        """The versions that touched it, or set one of these leaves of it."""
+        if len(self.touches) == 1:
+            return (self.touches[0][0],)
+        found = (
+            version
+            for version, old, new in self.touches
+            if not paths or any(_sets(path, old, new) for path in paths)
+        )
+        return tuple(sorted(found))
+
+    def back(self) -> "Thing":
+        """The same the other way round."""
+        twin = Thing(self.path, self.whole)
+        twin.touches = [(version, new, old) for version, old, new in reversed(self.touches)]
+        return twin
+
+
+def _sets(path: Path, old: object, new: object) -> bool:
+    """Whether a thing that became another is another at this leaf."""
+    if len(path) < 3 or old is ABSENT or new is ABSENT:
+        return True
+    return not same(getattr(old, path[2]), getattr(new, path[2]))
 
 
 class Fact(Struct, frozen=True):
@@ -24,8 +93,10 @@ class Fact(Struct, frozen=True):
 
     words: str
     path: Path
-    changes: tuple[Change, ...]
     events: tuple[int, ...]
+    changes: tuple[Change, ...]
+    #: The things whose events set those leaves.
+    things: tuple[Thing, ...]
     #: Whether only times and counts moved on, of which a person need not hear.
     quiet: bool = False
 
@@ -178,111 +249,82 @@ _QUIET |= {"created_revision", "taken_revision", "done_revision"}
 _NOTHING = ("[]", "{}", iso(0))
 
 
-class _Thing(Struct):
-    """One thing, and what changed of it."""
-
-    path: Path
-    entity: Any
-    parts: dict[str, Change]
-
-    @property
-    def noun(self) -> str:
-        """How it is called."""
-        name, key = self.path
-        return _NOUNS.get(name, f"{name.replace('_', ' ')} {{}}").format(key or "nobody")
-
-    def is_all(self, side: str) -> bool:
-        """Whether there was, or is, nothing of it."""
-        return all(getattr(change, side) is ABSENT for change in self.parts.values())
-
-
-def facts(
-    changes: Iterable[Change],
-    causes: Mapping[Path, Sequence[int]],
-    before: Project,
-    after: Project,
-    *,
-    back: bool = False,
-) -> list[Fact]:
-    """The facts that changes amount to, in the order in which they came to be so; those that lead
-    back in time did not happen, and nothing is said of them as if it had."""
-    things: dict[Path, _Thing] = {}
-    single: list[Change] = []
-    for change in changes:
-        name = change.path[0]
-        if name in INNER:
-            continue
-        if len(change.path) == 3:
-            path = change.path[:2]
-            if path not in things:
-                things[path] = _Thing(path, _entity(path, before, after), {})
-            things[path].parts[change.path[2]] = change
-        else:
-            single.append(change)
-    found = [fact for change in single for fact in _single(change, causes, before, after, things)]
-    for thing in things.values():
-        found += _facts(thing, causes, back)
+def facts(things: Mapping[Path, Thing], state: Project, *, back: bool = False) -> list[Fact]:
+    """The facts that touches amount to, in the order in which they came to be so; the state knows
+    every decision. Those that lead back in time did not happen, and are not told as if they had.
+    """
+    left = dict(things)
+    found: list[Fact] = []
+    for path, thing in things.items():
+        if path[0] == "keyed":
+            found += _keyed(thing, left, state)
+            del left[path]
+    for path, thing in left.items():
+        if path[0] not in INNER:
+            isolated = len(path) == 1 or not isinstance(thing.entity, Struct)
+            found += _single(thing) if isolated else _facts(thing, back)
     return sorted(found, key=lambda fact: fact.events[:1])
 
 
-def _entity(path: Path, before: Project, after: Project) -> object:
-    """A thing as it is, or as it was if it has gone."""
-    for project in (after, before):
-        things = getattr(project, path[0])
-        if isinstance(things, list):
-            things = {str(n): thing for n, thing in enumerate(things)}
-        if path[1] in things:
-            return things[path[1]]
-    return None
+def _keyed(thing: Thing, left: dict[Path, Thing], state: Project) -> Iterator[Fact]:
+    """The fact that a key has another value, with the decision that gave it."""
+    covered = list(thing.changes().values())
+    if not covered:
+        return
+    old, new = covered[0].old, covered[0].new
+    told = covered[0] = by_value(covered[0], state)
+    of = [thing]
+    for id in (old, new):
+        decision = left.get(("decisions", str(id)))
+        if decision is None:
+            continue
+        changes = decision.changes()
+        only_left = {path[-1] for path in changes} == {"superseded_by"}
+        made = decision.old is ABSENT and id == new
+        if made or only_left or (decision.new is ABSENT and id == old):
+            of.append(left.pop(decision.path))
+            covered += (change for change in changes.values() if not made or _tells(change))
+    words = f"decision {thing.path[1]} {_moved(*_shown(told))}"
+    yield Fact(words, thing.path, thing.events(), tuple(covered), tuple(of))
 
 
-def _events(changes: Iterable[Change], causes: Mapping[Path, Sequence[int]]) -> tuple[int, ...]:
-    return tuple(sorted({version for x in changes for version in causes.get(x.path, ())}))
-
-
-def _single(
-    change: Change,
-    causes: Mapping[Path, Sequence[int]],
-    before: Project,
-    after: Project,
-    things: dict[Path, _Thing],
-) -> Iterator[Fact]:
-    """The fact of a leaf that is no part of a thing."""
-    path = change.path
+def _single(thing: Thing) -> Iterator[Fact]:
+    """The fact of what has no parts."""
+    path = thing.path
     name = text(path[:1]).replace("_", " ")
-    if path[0] == "keyed":
-        values = [_value(id, before, after) for id in (change.old, change.new)]
-        covered = [change]
-        for id in (change.old, change.new):
-            thing = things.get(("decisions", str(id)))
-            if thing and (id == change.new or thing.parts.keys() == {"superseded_by"}):
-                covered += things.pop(thing.path).parts.values()
-        words = f"decision {path[1]} {_moved(*values)}"
-        yield Fact(words, path, tuple(covered), _events([change], causes))
-        return
-    if len(path) == 1 and isinstance(getattr(after, path[0]), dict):
-        came = not (isinstance(change.old, tuple) and isinstance(change.new, tuple))
-        is_quiet = came or path[0] != "turns"
-        words = f"{name} stand in another order"
-        yield Fact(words, path, (change,), _events([change], causes), is_quiet)
-        return
-    if path[0] == "next_actions":
-        name = f"next action of {path[1]}" if path[1] else "next action"
-    elif len(path) == 2:
-        name = f"{name} {path[1]}"
-    if path[0] in ("archived", "aborted"):
-        words = f"project {path[0] if change.new else 'reopened'}"
-    else:
-        words = f"{name} {_moved(*_shown(change))}"
-    yield Fact(words, path, (change,), _events([change], causes))
+    for change in thing.changes().values():
+        quiet = False
+        if len(path) == 1 and _is_order(thing):
+            quiet = path[0] != "turns"  # where others stand follows from what came and went
+            words = f"{name} stand in another order"
+        elif path[0] in ("archived", "aborted"):
+            words = f"project {path[0] if change.new else 'reopened'}"
+        else:
+            if path[0] == "next_actions":
+                name = f"next action of {path[1]}" if path[1] else "next action"
+            elif len(path) == 2:
+                name = f"{name} {path[1]}"
+            words = f"{name} {_moved(*_shown(change))}"
+        yield Fact(words, path, thing.events(), (change,), (thing,), quiet)
 
 
-def _value(id: object, before: Project, after: Project) -> str:
-    """What a keyed decision chose."""
-    for project in (after, before):
-        if id in project.decisions:
-            return chosen(project.decisions[str(id)])
-    return ""
+def _is_order(thing: Thing) -> bool:
+    """Whether it is about the order of a collection."""
+    return thing.path[0] in kinds() or thing.path[0] == "next_actions"
+
+
+def by_value(change: Change, state: Project) -> Change:
+    """A change of the decision that a key holds as one of what was decided."""
+    if change.path[0] != "keyed":
+        return change
+    return Change(change.path, _decided(change.old, state), _decided(change.new, state))
+
+
+def _decided(id: object, state: Project) -> object:
+    decision = state.decisions.get(str(id))
+    if decision is None:
+        return ABSENT
+    return decision.choice if decision.value is None else decision.value
 
 
 def _shown(change: Change) -> tuple[str, str]:
@@ -297,70 +339,73 @@ def _moved(old: str, new: str) -> str:
     return f"is now {new}" if new else f"is no longer {old}" if old else "changed"
 
 
-def _facts(thing: _Thing, causes: Mapping[Path, Sequence[int]], back: bool) -> Iterator[Fact]:
+def _facts(thing: Thing, back: bool) -> Iterator[Fact]:
     """The facts about one thing: that it came, how far it is, and what else is new about it."""
     name = thing.path[0]
-    left = dict(thing.parts)
-    found: list[tuple[str, list[Change]]] = []
-    born: set[int] = set()
-    if came := thing.is_all("old"):
-        events = _events(left.values(), causes)
-        born = set(events[:1])
-    elif thing.is_all("new"):
-        yield Fact(
-            f"{thing.noun} gone", thing.path, tuple(left.values()), _events(left.values(), causes)
-        )
+    left = {path[-1]: change for path, change in thing.changes().items()}
+    if not left:
         return
-    if became := _became(thing, came):
+    came = thing.old is ABSENT
+    if thing.new is ABSENT:
+        changes = tuple(left.values())
+        yield Fact(f"{thing.noun} gone", thing.path, thing.events(), changes, (thing,))
+        return
+    found: list[tuple[str, list[Change]]] = []
+    if became := _became(thing, left, came):
         words, fields = became
         if back:
-            words = _part(fields[0], thing.parts[fields[0]])
-        found.append((words, [left.pop(field) for field in fields if field in left]))
+            words = _part(fields[0], left[fields[0]])
+        found.append((words, [left.pop(field) for field in fields]))
+    born: tuple[int, ...] = ()
     if came:
+        born = thing.events()[:1]
         words = _CAME[name](thing.entity) if name in _CAME else "added"
-        yield Fact(f"{thing.noun} {words}", thing.path, tuple(left.values()), tuple(sorted(born)))
+        said = tuple(change for change in left.values() if _tells(change))
+        yield Fact(f"{thing.noun} {words}", thing.path, born, said, (thing,))
         left = {}
     if name == "decisions" and "superseded_by" in left:
         change = left.pop("superseded_by")
         words = f"superseded by {change.new}" if change.new else "holds again"
         found.append((words, [change]))
     quiet = [left.pop(field) for field in list(left) if field in _QUIET]
-    for field, change in left.items():
-        found.append((_part(field, change), [change]))
+    found += [(_part(field, change), [change]) for field, change in left.items()]
     for words, covered in found:
+        events = thing.events([change.path for change in covered])
         if quiet:
             covered, quiet = [*covered, *quiet], []
-        events = tuple(v for v in _events(covered, causes) if v not in born) or tuple(born)
-        yield Fact(f"{thing.noun} {words}", thing.path, tuple(covered), events)
+        events = tuple(version for version in events if version not in born) or born
+        yield Fact(f"{thing.noun} {words}", thing.path, events, tuple(covered), (thing,))
     if quiet:
         words = " and ".join(change.path[-1].replace("_", " ") for change in quiet)
-        events = _events(quiet, causes)
-        yield Fact(f"{thing.noun}: {words}", thing.path, tuple(quiet), events, quiet=True)
+        events = thing.events([change.path for change in quiet])
+        words = f"{thing.noun}: {words}"
+        yield Fact(words, thing.path, events, tuple(quiet), (thing,), quiet=True)
 
 
-def _became(thing: _Thing, came: bool) -> tuple[str, list[str]] | None:
+def _became(thing: Thing, parts: Mapping[str, Change], came: bool) -> tuple[str, list[str]] | None:
     """How far a thing has come, in words, and the fields that say so."""
     if thing.path[0] not in _BECAME:
         return None
     field, meaning, reasons, follows = _BECAME[thing.path[0]]
-    change = thing.parts.get(field)
+    change = parts.get(field)
     if change is None:
         return None
     new = change.new
-    if came and new == _blank(type(thing.entity), field):
+    if came and new == _blank(kinds()[thing.path[0]], field):
         return None
     word = meaning.get(str(new), "") or meaning.get("*" if new else "", "")
     if thing.path[0] == "steps" and new == "in_progress" and change.old not in (ABSENT, "pending"):
         word = "started again"
     # What was said with it, and not what was said before or since.
-    said = (thing.parts[each].new for each in reasons if each in thing.parts)
+    said = (parts[each].new for each in reasons if each in parts)
     reason = next((str(each) for each in said if each and each is not ABSENT), "")
-    fields = [field, *(each for each in follows if each in thing.parts)]
-    if "sub_step" in thing.parts and thing.parts["sub_step"].new is None:
+    fields = [field, *(each for each in follows if each in parts)]
+    if "sub_step" in parts and parts["sub_step"].new is None:
         fields.append("sub_step")
     return f"{word or f'{field} is {new}'}{_said(reason)}", fields
 
 
+@cache
 def _blank(kind: type[Struct], field: str) -> object:
     """What a field is where nothing was said."""
     pairs = zip(reversed(kind.__struct_fields__), reversed(kind.__struct_defaults__), strict=False)
@@ -418,9 +463,9 @@ def lines(changes: Iterable[Change]) -> Iterator[str]:
 
 
 def _tells(change: Change) -> bool:
-    """Whether a leaf of a thing that came says more than its key and what all of them begin with."""
+    """Whether a leaf of a thing that came says more than its key, or what all begin with."""
     name, key, field = change.path
-    return change.new not in (key, _blank(kinds()[name], field)) and bool(_shown(change)[1])
+    return change.new not in (key, _blank(kinds()[name], field), None, "", ())
 
 
 def _line(change: Change) -> str:

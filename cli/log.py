@@ -198,7 +198,8 @@ def _show(handle: Handle, records: list[Record], as_json: bool) -> None:
 
 def _show_changes(handle: Handle, records: list[Record], as_json: bool) -> None:
     """Each record with what it changed, which only a fold of all before it can tell."""
-    from cli.facts import leaf, lines
+    from cli.facts import by_value, leaf, lines
+    from journal.changes import leafwise
     from journal.following import follow
 
     if not records:
@@ -206,11 +207,13 @@ def _show_changes(handle: Handle, records: list[Record], as_json: bool) -> None:
     wanted = {record.version for record in records}
     first = min(wanted) - 1
     state = handle.at(first) if first else Project(handle.slug)
-    for record, changes in follow(state, handle.records(first, max(wanted))):
+    for record, touches in follow(state, handle.records(first, max(wanted))):
         if record.version not in wanted:
             continue
+        touched = (touch for touch in touches if touch.path[0] not in INNER)
+        changes = [by_value(change, state) for change in leafwise(touched)]
         if as_json:
-            told = [leaf(x, [record.version]) for x in changes if x.path[0] not in INNER]
+            told = [leaf(each, [record.version]) for each in changes]
             output.document(ChangesAnswer(**asdict(record_data(record)), changes=told))
             continue
         for line in table([_row(record)]):
@@ -219,11 +222,15 @@ def _show_changes(handle: Handle, records: list[Record], as_json: bool) -> None:
             output.line(f"    {fit(line, columns() - 4)}")
 
 
+def _said(record: Record, event: Event) -> str:
+    return describe(event) if record.salt is not None else f"(redacted) {describe(event)}"
+
+
 def _row(record: Record) -> list[Cell]:
     event = decode(record.type, record.data)
     return [
         Cell(str(record.version), "dim"),
         Cell(iso(record.time), "dim"),
         Cell(fit(record.actor or "-", 20), "cyan"),
-        Cell(describe(event), colour(event)),
+        Cell(_said(record, event), colour(event)),
     ]

@@ -22,24 +22,25 @@ def state_at(handle: Handle, said: str) -> Project:
     return handle.at(version)
 
 
-def version_at(handle: Handle, said: str) -> int:
-    """The last version that counts at a moment; of a time the last that was recorded by then."""
+def version_at(handle: Handle, said: str, first: int = 1) -> int:
+    """The last version that counts at a moment; of a time the last that was recorded by then.
+    With 0 as `first` that may be before there were any."""
     if re.fullmatch(_VERSION, said):
         return int(said)
     if re.fullmatch(_BEGINNING, said) and (found := handle.version_of(said)):
         return found
     try:
-        return handle.version_at(options.moment(said))
+        return handle.version_at(options.moment(said), first)
     except Invalid as error:
         if _is_time(said):
             raise
         if found := handle.version_of(said):
             return found
         if Path(said).is_file():
-            return sealed_version(Path(said), handle.slug)
+            return sealed_version(Path(said), handle)
         raise Invalid(
             f"{said[:60]!r} is no moment of {handle.slug}; give a version, a time (ISO 8601, or 2h "
-            "ago), or the id of an event or its first 8 digits; see `passdown log --json`"
+            "ago), the id of an event or its first 8 digits, or a seal; see `passdown log`"
         ) from error
 
 
@@ -51,8 +52,16 @@ def _is_time(said: str) -> bool:
     return True
 
 
-def sealed_version(path: Path, slug: str) -> int:
-    """The version that a seal is about. No seal can be read yet, so every file is refused."""
-    raise Invalid(
-        f"{path} is a file and no moment of {slug}; `passdown diff` compares files with the journal"
-    )
+def sealed_version(path: Path, handle: Handle) -> int:
+    """The version that a seal is about, if the journal has what it states; whose word it is, is
+    for `passdown verify --against` to check."""
+    from cli.sealing import check_project, read_seal
+    from journal.seal import compare
+
+    found = read_seal(path)
+    check_project(handle, [found])
+    size = found.seal.size
+    [verdict] = compare([found.seal], (record.hash for record in handle.records(upto=size)))
+    if not verdict.ok:
+        raise Invalid(f"{path} is no moment of this journal: {verdict.what}")
+    return size

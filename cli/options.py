@@ -78,7 +78,7 @@ At: TypeAlias = Annotated[
     typer.Option(
         "--at",
         metavar="MOMENT",
-        help="As it was: a version, a time (ISO 8601, or 2h ago), or an event's id.",
+        help="As it was: a version, a time (ISO 8601, or 2h ago), an event's id, or a seal.",
     ),
 ]
 

@@ -10,12 +10,12 @@ from cli import options, output
 from cli.answers import LeafAnswer, answers
 from cli.describe import colour, describe
 from cli.document import leaf_data
-from cli.facts import leaf, lines
+from cli.facts import by_value, leaf, lines
 from cli.moments import version_at
 from cli.recording import chosen, opened
 from cli.screen import Cell, columns, fit, table
 from journal import Handle, Project
-from journal.changes import Change, apply
+from journal.changes import Change, apply, leafwise
 from journal.clock import iso
 from journal.entities import task_status
 from journal.errors import NotFound
@@ -123,8 +123,9 @@ def _pointed_at(handle: Handle, state: Project, said: str, upto: int) -> list[Pa
         return pointed_at(state, said)
     except NotFound:
         gone: dict[Path, Change] = {}
-        for _, changes in follow(Project(handle.slug), handle.records(upto=upto)):
-            gone |= {change.path: change for change in changes if change.new is ABSENT}
+        for _, touches in follow(Project(handle.slug), handle.records(upto=upto)):
+            lost_now = leafwise(touch for touch in touches if touch.new is ABSENT)
+            gone |= {change.path: change for change in lost_now}
         there = {path for path, _ in leaves(state)}
         lost = [change.reversed() for path, change in gone.items() if path not in there]
         if not lost:
@@ -140,18 +141,21 @@ def made(state: Project, records: Iterable[Record], paths: Sequence[Path]) -> li
     """The records that changed what is at or below the paths; `state` is the one they lead to."""
     found = []
     following = Project(state.slug)
+    wanted = {path[:2] for path in paths}
+    fields = {path[0] for path in paths if len(path) == 1}
     blocked = _blockable(paths)
     status = ""
-    for record, changes in follow(following, records):
-        own = [change for change in changes if any(_within(change.path, path) for path in paths)]
-        if blocked and any(change.path[0] in ("tasks", "blockers") for change in changes):
+    for record, touches in follow(following, records):
+        near = [x for x in touches if x.path in wanted or x.path[0] in fields]
+        own = [x for x in leafwise(near) if any(_within(x.path, path) for path in paths)]
+        if blocked and any(touch.path[0] in ("tasks", "blockers") for touch in touches):
             task = following.tasks.get(blocked)
             now = task_status(following, task) if task else ""
             if now != status and not any(x.path == ("tasks", blocked, "status") for x in own):
                 own.append(Change(("tasks", blocked, "status"), status or ABSENT, now))
             status = now
         if own:
-            found.append(Made(record, own))
+            found.append(Made(record, [by_value(change, following) for change in own]))
     return found
 
 

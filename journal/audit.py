@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from journal.errors import JournalError, JournalNewer
 from journal.payload import decode
 from journal.record import GENESIS, flaw
+from journal.redactions import Redactions
 from journal.store import Flaw, Head, Store
 
 
@@ -33,10 +34,11 @@ def audit_project(
     if not isinstance(head.version, int):  # a flipped bit can make it anything
         yield Flaw(f"the head of {project} names no version", str(project))
         return
+    redactions = Redactions(store, project)
     try:
         for record in store.read(project, upto=head.version):
             version += 1
-            wrong = flaw(record, project, version, previous)
+            wrong = flaw(record, project, version, previous, redactions.account_for)
             if wrong:
                 yield Flaw(f"version {version} of {project}: {wrong}", project, version)
                 return

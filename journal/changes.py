@@ -5,12 +5,21 @@ touched, and costs nothing to compare.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from journal.entities import Project
 from journal.leaves import ABSENT, Path, kinds, same, within
+
+
+class Touch(NamedTuple):
+    """A thing, or a field of the project that is no collection of them, before and after."""
+
+    path: Path
+    old: object
+    new: object
 
 
 class Change(Struct, frozen=True):
@@ -48,23 +57,36 @@ def _numbered(things: list[object]) -> dict[str, object]:
 
 def between(name: str, old: Mapping[str, object], new: Mapping[str, object]) -> Iterator[Change]:
     """How a collection became another, and last its order if that does not follow."""
+    return leafwise(touched(name, old, new))
+
+
+def touched(name: str, old: Mapping[str, object], new: Mapping[str, object]) -> Iterator[Touch]:
+    """The things that are others than they were; the collection itself, if its order changed."""
     for key in dict.fromkeys((*old, *new)):
         was, now = old.get(key, ABSENT), new.get(key, ABSENT)
         if was is not now:
-            yield from of_thing((name, key), was, now)
+            yield Touch((name, key), was, now)
     kept = [key for key in old if key in new]
     follows = [*kept, *(key for key in new if key not in old)]
     if follows != list(new):
-        yield Change((name,), tuple(old), tuple(new))
+        yield Touch((name,), tuple(old), tuple(new))
+
+
+def leafwise(touches: Iterable[Touch]) -> Iterator[Change]:
+    """What was touched, leaf by leaf."""
+    for path, old, new in touches:
+        yield from of_thing(path, old, new)
 
 
 def of_thing(path: Path, old: object, new: object) -> Iterator[Change]:
     """What changed of one thing; all of it where it came or went."""
+    if old is new:
+        return
     if old is ABSENT:
         yield from (Change(inner, ABSENT, leaf) for inner, leaf in within(path, new))
     elif new is ABSENT:
         yield from (Change(inner, leaf, ABSENT) for inner, leaf in within(path, old))
-    elif isinstance(old, Struct):
+    elif isinstance(old, Struct) and len(path) == 2:
         for name in old.__struct_fields__:
             was, now = getattr(old, name), getattr(new, name)
             if was is not now and not same(was, now):

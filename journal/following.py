@@ -1,4 +1,4 @@
-"""What each record of a history changes, found while folding it.
+"""What each record of a history touches, found while folding it.
 
 The collections of the state note what was at a key before it was first touched, so a record costs
 what it touches and not what there is.
@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, MutableMapping
 
 from msgspec.structs import astuple
 
-from journal.changes import Change, between, of_thing
+from journal.changes import Touch, touched
 from journal.entities import Project
-from journal.leaves import ABSENT, INNER, same
+from journal.leaves import ABSENT, INNER, PLACE, same
 from journal.record import Record
 from journal.state import evolve
 
@@ -69,16 +69,16 @@ class _Noting(dict[str, object]):
         """The collection before anything was touched."""
         return {key: self.before[key] if key in self.before else self[key] for key in self.stood()}
 
-    def changes(self) -> Iterator[Change]:
+    def touches(self) -> Iterator[Touch]:
         """What became of what was touched."""
         for key, was in self.before.items():
             now = self.get(key, ABSENT)
             if was is not now:
-                yield from of_thing((self.name, key), was, now)
+                yield Touch((self.name, key), was, now)
         if self.order is not None:
             known = set(self.order)
             if [key for key in self if key in known] != [key for key in self.order if key in self]:
-                yield Change((self.name,), self.order, tuple(self))
+                yield Touch((self.name,), self.order, tuple(self))
 
     def forget(self) -> None:
         """From now on it is as it is."""
@@ -87,7 +87,7 @@ class _Noting(dict[str, object]):
 
 
 class Following:
-    """A state that is folded on, record by record, and says what each of them changed."""
+    """A state that is folded on, record by record, and says what each of them touched."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
@@ -97,42 +97,46 @@ class Following:
             value = getattr(project, name)
             if isinstance(value, dict):
                 setattr(project, name, _Noting(name, value, self._touched))
+        self._names = project.__struct_fields__
         self._values = astuple(project)
         self._lists = {
             name: len(value)
-            for name, value in zip(project.__struct_fields__, self._values, strict=True)
+            for name, value in zip(self._names, self._values, strict=True)
             if isinstance(value, list)
         }
 
-    def evolve(self, record: Record) -> list[Change]:
-        """Fold one more record; what it changed."""
+    def evolve(self, record: Record) -> list[Touch]:
+        """Fold one more record; what it touched, beside where the state is in its journal."""
         project = evolve(self.project, record)
-        changes: list[Change] = []
+        found: list[Touch] = []
         values = astuple(project)
-        for name, was, now in zip(project.__struct_fields__, self._values, values, strict=True):
-            if was is now:
+        for name, was, now in zip(self._names, self._values, values, strict=True):
+            if was is now or name in PLACE:
                 continue
             if isinstance(was, _Noting):
-                changes += between(name, was.was(), now)
+                found += touched(name, was.was(), now)
                 was.forget()
                 setattr(project, name, _Noting(name, now, self._touched))
+                values = astuple(project)
             elif not same(was, now):
-                changes.append(Change((name,), was, now))
+                found.append(Touch((name,), was, now))
+        self._values = values
         for noting in self._touched:
-            changes += noting.changes()
+            found += noting.touches()
             noting.forget()
         self._touched.clear()
         for name, count in self._lists.items():
             things = getattr(project, name)
-            for n in range(count, len(things)):  # what is in a list stays, the fold only adds
-                changes += of_thing((name, str(n)), ABSENT, things[n])
-            self._lists[name] = len(things)
-        self._values = astuple(project)
-        return changes
+            if len(things) > count:  # what is in a list stays, the fold only adds
+                found += [
+                    Touch((name, str(n)), ABSENT, things[n]) for n in range(count, len(things))
+                ]
+                self._lists[name] = len(things)
+        return found
 
 
-def follow(project: Project, records: Iterable[Record]) -> Iterator[tuple[Record, list[Change]]]:
-    """Each record with what it changed; the state given goes along."""
+def follow(project: Project, records: Iterable[Record]) -> Iterator[tuple[Record, list[Touch]]]:
+    """Each record with what it touched; the state given goes along."""
     following = Following(project)
     for record in records:
         yield record, following.evolve(record)

@@ -21,11 +21,14 @@ from journal.errors import (
     PassdownError,
     Rejected,
 )
-from journal.record import GENESIS, Draft, Record, flaw
+from journal.payload import encode
+from journal.record import GENESIS, Draft, Record, commit, flaw
+from journal.redactions import TYPE as REDACTED
+from journal.redactions import Redactions, has_overtaken
 from journal.request import Appended, Envelope, Request, check, decided
-from journal.rules import cautions
+from journal.rules import By, cautions, check_redaction
 from journal.state import Project, evolve
-from journal.store import Store
+from journal.store import Masked, Store
 
 #: The beginning of a UUID that is long enough to mean one.
 _BEGINNING = r"[0-9a-f]{8,32}"
@@ -76,14 +79,15 @@ class Handle(forks.Forkable):
                 f"{self.slug} has versions 1 to {last}, not {version}; see `passdown log`"
             )
 
-    def version_at(self, moment: int) -> int:
-        """The last version that was recorded at or before a moment."""
+    def version_at(self, moment: int, first: int = 1) -> int:
+        """The last version that was recorded at or before a moment; no smaller one than `first`,
+        for which 0 would be the time before there were any."""
         version = 0
         for record in self._store.read(self.slug):
             if record.at > moment:
                 break
             version = record.version
-        if not version:
+        if version < first:
             raise Invalid(f"{self.slug} had no records yet at that time; see `passdown log`")
         return version
 
@@ -107,7 +111,16 @@ class Handle(forks.Forkable):
         if after:
             before = next(self._store.read(self.slug, after - 1, after), None)
             previous = before.hash if before else GENESIS
-        return checked(self.slug, self._store.read(self.slug, after, upto), after, previous)
+        records = self._store.read(self.slug, after, upto)
+        return checked(self.slug, records, after, previous, self.redactions())
+
+    def find(self, id: str) -> Record | None:
+        """The record that has this id."""
+        return self._store.find(self.slug, id)
+
+    def redactions(self) -> Redactions:
+        """What was redacted in this project."""
+        return Redactions(self._store, self.slug)
 
     def _fold(self, upto: int) -> Project:
         project = Project(self.slug)
@@ -132,19 +145,27 @@ class Handle(forks.Forkable):
             if self._follow(cached):
                 return cached
         self._cached_version = 0
-        state = Project(self.slug)
-        self._follow(state)
-        return state
+        for _ in range(_ATTEMPTS):
+            state = Project(self.slug)
+            if self._follow(state):
+                return state
+        return self._fold(self.version)  # it says that it was redacted, and never was
 
     def _follow(self, state: Project) -> bool:
-        """Fold what came after a state into it; False if the journal has another past."""
+        """Fold what came after a state into it; False if the journal has another past, or if
+        something was redacted that is in the state already."""
         tail = self._store.read(self.slug, max(state.version - 1, 0))
         if state.version:
             # A journal can be restored from a backup under a handle that lives on.
             anchor = next(tail, None)
             if anchor is None or (anchor.version, anchor.hash) != (state.version, state.hash):
                 return False
-        for record in checked(self.slug, tail, state.version, state.hash):
+        masked = set()
+        for record in checked(self.slug, tail, state.version, state.hash, self.redactions()):
+            if record.salt is None:
+                masked.add(record.version)
+            if has_overtaken(record, masked):
+                return False
             evolve(state, record)
         return True
 
@@ -152,8 +173,17 @@ class Handle(forks.Forkable):
         """Cache the state once its tail costs more to fold than the state costs to write."""
         worth = 250 + (len(state.decisions) + len(state.findings) + len(state.tasks)) // 8
         if state.version - self._cached_version > worth:
-            cache.write(self.cached, state)
+            self.keep(state, "state", state)
             self._cached_version = state.version
+
+    def keep(self, state: Project, part: cache.Part, thing: object) -> None:
+        """Keep what was made of a state in a file, unless something was redacted since."""
+
+        def holds() -> bool:
+            tail = self._store.read(self.slug, state.version, type=REDACTED)
+            return next(tail, None) is None
+
+        cache.pack(self.cached, state, part, thing, holds)
 
     # -- writing -----------------------------------------------------------------------------
 
@@ -257,6 +287,9 @@ class Handle(forks.Forkable):
             if not ids.belongs(record.id, key, n):
                 break
             records.append(record)
+        if any(record.salt is None for record in records):
+            # Nobody can tell any more whether it was the same; the id was, and nothing is added.
+            return Appended(self.slug, records[-1].version, tuple(records), repeated=True)
         before = self._fold(known.version - 1)
         try:
             again = [
@@ -268,6 +301,40 @@ class Handle(forks.Forkable):
         if again != [(r.type, r.data, r.actor, r.session, r.occurred) for r in records]:
             raise KeyReused(self.slug, key, known.version)
         return Appended(self.slug, records[-1].version, tuple(records), repeated=True)
+
+    def redact(
+        self,
+        propose: Callable[[Iterator[Record]], Iterable[Masked]],
+        reason: str,
+        *,
+        actor: str | None = None,
+        session: str | None = None,
+    ) -> Appended:
+        """Put in the place of what records hold what a function proposes, and record that and why.
+
+        Nobody can undo it. What was copied from the records elsewhere stays: see `erasing`.
+        """
+        with self._lock, self._store.locked():
+            state, now = self._current(), self._clock()
+            check((Request(e.ProjectReopened(), actor, session),), None)  # the names
+            check_redaction(state, reason, By(actor, session, now))
+            masks = sorted(propose(self.records()), key=lambda mask: mask.version)
+            if not masks:
+                return Appended(self.slug, state.version)
+            drafts = [
+                Draft(
+                    ids.uuid7(now),
+                    REDACTED,
+                    encode(e.RecordRedacted(tuple(map(_named, some)), reason)),
+                    ids.salt(),
+                    actor=actor,
+                    session=session,
+                )
+                for some in (masks[n : n + _AT_ONCE] for n in range(0, len(masks), _AT_ONCE))
+            ]
+            records = self._store.redact(self.slug, state.version, masks, drafts, state.hash)
+            self._state = None  # which is made of what was erased
+            return Appended(self.slug, records[-1].version, tuple(records))
 
     # -- the everyday requests ---------------------------------------------------------------
 
@@ -384,14 +451,25 @@ class Handle(forks.Forkable):
         return self.append(e.LeaseReleased(token, reason=reason), **envelope)
 
 
+#: So many records are named in one that says they were redacted.
+_AT_ONCE = 5_000
+#: So often a history is read anew because something in it was redacted meanwhile.
+_ATTEMPTS = 5
+
+
+def _named(mask: Masked) -> e.Redacted:
+    left = commit(b"", mask.data, mask.actor, mask.session)
+    return e.Redacted(mask.version, left.hex())
+
+
 def checked(
-    project: str, records: Iterable[Record], after: int, previous: bytes
+    project: str, records: Iterable[Record], after: int, previous: bytes, redactions: Redactions
 ) -> Iterator[Record]:
     """The records as they come, until one is not what was written after the one before it."""
     version = after
     for record in records:
         version += 1
-        wrong = flaw(record, project, version, previous)
+        wrong = flaw(record, project, version, previous, redactions.account_for)
         if wrong:
             raise JournalDamaged(
                 f"version {version} of {project} is damaged: {wrong}; versions 1 to {version - 1} "

@@ -23,7 +23,7 @@ PLACE = frozenset(("version", "hash", "content_version", "content_hash", "update
 #: What only counts, finds or times what other fields say, or keeps words of an adopted file.
 INNER = PLACE | {
     *("opening", "open_findings", "session_names", "leased", "numbers", "hooks", "revision"),
-    *("sources", "leftovers", "originals", "beyond"),
+    *("sources", "leftovers", "originals", "beyond", "at_work"),
 }
 
 #: Fields that `passdown show --json` has under another name.

@@ -190,7 +190,7 @@ class LiveHandle(Handle):
         super()._keep(whole)
         part = live(whole)
         if is_large(whole):
-            cache.write(self.cached, part, "live")
+            self.keep(part, "live", part)
         return part
 
     def _goes_on(self, part: Project) -> bool:

@@ -4,6 +4,7 @@ docs/FORMAT.md specifies every byte; tests pin it with vectors. A journal writte
 in ten years, in any language, so nothing here may change: a new layout is a new format version.
 """
 
+from collections.abc import Callable
 from struct import Struct as Layout
 from struct import error as StructError
 
@@ -79,6 +80,11 @@ def commit(salt: bytes, data: bytes, actor: str | None, session: str | None) -> 
     return sha256(b"".join((salt, field(data), field(actor), field(session)))).digest()
 
 
+def standing(record: Record) -> bytes:
+    """The digest of what stands in a record now, which vouches for it once its salt is gone."""
+    return commit(b"", record.data, record.actor, record.session)
+
+
 def canonical(
     previous: bytes,
     project: str,
@@ -141,8 +147,21 @@ def link(
     )
 
 
-def flaw(record: Record, project: str, version: int, previous: bytes) -> str | None:
-    """What is wrong with a record that should stand at `version` after `previous`, if anything."""
+def _nobody(record: Record) -> bool:
+    return False
+
+
+def flaw(
+    record: Record,
+    project: str,
+    version: int,
+    previous: bytes,
+    accounted: Callable[[Record], bool] = _nobody,
+) -> str | None:
+    """What is wrong with a record that should stand at `version` after `previous`, if anything.
+
+    Of one without a salt `accounted` knows whether it holds what a redaction left there.
+    """
     if record.project != project or record.version != version:
         return f"version {version} is missing"
     try:
@@ -160,7 +179,8 @@ def flaw(record: Record, project: str, version: int, previous: bytes) -> str | N
         if sha256(body).digest() != record.hash:
             return "its hash does not match: it was changed, or the record before it"
         if record.salt is None:
-            return "its salt is gone and no redaction says why"
+            vouched = accounted(record)
+            return None if vouched else "its salt is gone and no redaction vouches for what it says"
         if commit(record.salt, record.data, record.actor, record.session) != record.commitment:
             return "its payload, actor or session was changed"
     except (StructError, TypeError, UnicodeEncodeError):

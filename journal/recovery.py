@@ -7,8 +7,11 @@ from msgspec import Struct
 
 from journal.audit import audit
 from journal.errors import JournalDamaged, JournalError, JournalForeign, JournalMissing
-from journal.events import ProjectRecovered
+from journal.events import ProjectRecovered, RecordRedacted, Redacted
+from journal.ids import salt, uuid7
 from journal.journal import Journal
+from journal.payload import encode
+from journal.record import Draft, standing
 from journal.salvage import Salvaged, salvage
 from journal.sqlite import SqliteStore
 from journal.workspace import Workspace
@@ -38,6 +41,9 @@ def recover_journal(workspace: Workspace, actor: str | None = None) -> Rebuilt |
                 )
             aside = _aside(workspace)
             store.rebuild([one.records for one in found if one.records], aside)
+            for one in found:
+                if one.unvouched:
+                    _vouch(store, one, actor)
     kept = str(aside.relative_to(workspace.root))
     with Journal.open(workspace.folder) as journal:
         for one in found:
@@ -46,6 +52,16 @@ def recover_journal(workspace: Workspace, actor: str | None = None) -> Rebuilt |
                 recovered = ProjectRecovered("journal", note=note)
                 journal.project(one.project).append(recovered, actor=actor)
     return Rebuilt(tuple(found), kept)
+
+
+def _vouch(store: SqliteStore, one: Salvaged, actor: str | None) -> None:
+    """Say that records were redacted whose redaction was lost with the damage."""
+    left = (one.records[version - 1] for version in one.unvouched)
+    redacted = tuple(Redacted(each.version, standing(each).hex()) for each in left)
+    event = RecordRedacted(redacted, "the record of an earlier redaction was damaged")
+    last = one.records[-1]
+    draft = Draft(uuid7(last.at), event.type, encode(event), salt(), actor=actor)
+    store.append(one.project, last.version, [draft], last.hash)
 
 
 def _damage(store: SqliteStore) -> JournalError | None:

@@ -11,9 +11,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from journal.errors import JournalError
+from journal.masking import masked
 from journal.pages import Pages, Value
-from journal.record import GENESIS, Record, flaw
+from journal.record import GENESIS, Record, flaw, standing
+from journal.redactions import TYPE as REDACTED
+from journal.redactions import vouched
 from journal.sqlite import NEW
 
 _COLUMNS = len(Record.__struct_fields__)
@@ -26,6 +31,8 @@ class Salvaged(Struct, frozen=True):
     records: tuple[Record, ...]
     lost: int
     reason: str
+    #: The versions that were redacted, and what vouched for them is lost.
+    unvouched: tuple[int, ...] = ()
 
     def __str__(self) -> str:
         if not self.lost:
@@ -65,7 +72,10 @@ class _Link(Struct, frozen=True):
 
 
 def _chain(project: str, versions: dict[int, list[Record]], last: int) -> Salvaged:
-    """The longest sound chain: an old page may offer another continuation, which ends earlier."""
+    """The longest sound chain: an old page may offer another continuation, which ends earlier.
+
+    It may offer a record as it was before it was redacted, too; what was erased stays so.
+    """
     ends: list[_Link | None] = [None]
     reason = "complete"
     for version in range(1, last + 1):
@@ -73,8 +83,8 @@ def _chain(project: str, versions: dict[int, list[Record]], last: int) -> Salvag
         wrong: str | None = f"version {version} is not there"
         for end in ends:
             previous = end.record.hash if end else GENESIS
-            for record in versions.get(version, []):
-                wrong = flaw(record, project, version, previous)
+            for record in sorted(versions.get(version, []), key=lambda each: each.salt is None):
+                wrong = flaw(record, project, version, previous, _is_readable)
                 if wrong is None:
                     longer[record.hash] = _Link(record, end)
         if not longer:
@@ -87,4 +97,28 @@ def _chain(project: str, versions: dict[int, list[Record]], last: int) -> Salvag
         records.append(link.record)
         link = link.before
     records.reverse()
-    return Salvaged(project, tuple(records), last - len(records), reason)
+    lost = last - len(records)
+    unvouched = _unvouched(records)
+    return Salvaged(project, tuple(records), lost, reason, unvouched)
+
+
+def _is_readable(record: Record) -> bool:
+    """Whether a redacted record can be kept at all."""
+    try:
+        masked(record.type, record.data)
+    except JournalError:
+        return False
+    return True
+
+
+def _unvouched(records: list[Record]) -> tuple[int, ...]:
+    """The versions whose redaction is lost with the damage: they are masked again, for nothing
+    tells any more whether what stands there was ever said."""
+    named = vouched(record for record in records if record.type == REDACTED)
+    found = []
+    for n, record in enumerate(records):
+        left = named.get(record.version)
+        if record.salt is None and (left is None or left[1] != standing(record)):
+            found.append(record.version)
+            records[n] = replace(record, data=masked(record.type, record.data))
+    return tuple(found)

@@ -11,6 +11,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
+from itertools import groupby, islice
 from pathlib import Path
 
 from journal import forks
@@ -21,12 +22,13 @@ from journal.errors import (
     Conflict,
     JournalDamaged,
     JournalUnavailable,
+    Rejected,
 )
 from journal.explained import explained
 from journal.pages import last_logged, log_of
 from journal.record import GENESIS, Draft, Record, link
 from journal.schema import STATEMENTS, migrate
-from journal.store import Flaw, Head
+from journal.store import Flaw, Head, Masked
 
 _CHUNK = 1000
 #: What the name of a journal begins with while it is being made.
@@ -49,6 +51,8 @@ _HEADS = """WITH RECURSIVE recorded(project) AS (
 )
 SELECT k.project, h.version, h.hash FROM known k LEFT JOIN heads h ON h.project = k.project
 ORDER BY k.project"""
+_MASK = """UPDATE records SET data = ?, actor = ?, session = ?, salt = NULL
+WHERE project = ? AND version = ? AND salt IS NOT NULL"""
 _ANY = "SELECT 1 FROM records WHERE project = ? LIMIT 1"
 _LAST = "SELECT max(version) FROM records WHERE project = ?"
 _MOVE_HEAD = """INSERT INTO heads (project, version, hash) VALUES (?,?,?)
@@ -110,13 +114,23 @@ class SqliteStore(forks.Forkable):
         salvage reads both.
         """
         with self.locked():
-            fresh = self._build(chains)
-            aside.mkdir(parents=True, exist_ok=True)
+            self.replace(self._build(chains), aside)
+
+    def replace(self, fresh: Path, aside: Path) -> None:
+        """Put a journal in the place of what is there, which is moved to `aside`."""
+        with self.locked():
             for suffix in ("", "-wal", "-shm"):
                 old = self.path.with_name(f"journal.db{suffix}")
                 if os.path.lexists(old):
+                    aside.mkdir(parents=True, exist_ok=True)
                     os.rename(old, aside / old.name)
             self._put_in_place(fresh)
+
+    def copy(self, path: Path) -> None:
+        """Make a copy in a file that is not there yet, as of one moment, while others write."""
+        with self._read() as connection:
+            connection.execute("VACUUM INTO ?", (str(path),))
+        fsync(path)
 
     def _build(self, chains: Iterable[Sequence[Record]]) -> Path:
         """A whole journal under another name."""
@@ -189,15 +203,21 @@ class SqliteStore(forks.Forkable):
                 raise _headless(project)
         return Head(*row) if row else None
 
-    def read(self, project: str, after: int = 0, upto: int | None = None) -> Iterator[Record]:
-        """The records of a project with after < version <= upto, in order."""
+    def read(
+        self, project: str, after: int = 0, upto: int | None = None, type: str | None = None
+    ) -> Iterator[Record]:
+        """The records of a project with after < version <= upto, in order; of one type, if given.
+
+        What is read while others write is as if read bit by bit: each record is whole.
+        """
         last = 2**63 - 1 if upto is None else upto
+        of_type, wanted = ("", ()) if type is None else ("AND type = ? ", (type,))
         while after < last:
             with self._read() as connection:
                 rows = connection.execute(
                     f"SELECT {_COLUMNS} FROM records WHERE project = ? AND version > ? "
-                    "AND version <= ? ORDER BY version LIMIT ?",
-                    (project, after, last, _CHUNK),
+                    f"AND version <= ? {of_type}ORDER BY version LIMIT ?",
+                    (project, after, last, *wanted, _CHUNK),
                 ).fetchall()
             for row in rows:
                 yield Record(*row)
@@ -259,29 +279,94 @@ class SqliteStore(forks.Forkable):
 
         With `previous`, the record at that version must also have this hash.
         """
+        with self._writing_to(f"append to {project}") as connection:
+            return self._insert(connection, project, expected, drafts, previous)
+
+    def redact(
+        self,
+        project: str,
+        expected: int,
+        masks: Sequence[Masked],
+        drafts: Sequence[Draft] = (),
+        previous: bytes | None = None,
+    ) -> list[Record]:
+        """Append as `append` does, and in the same stroke put masks in the place of what earlier
+        records hold; a record is redacted once, and one that has no salt is refused."""
+        with self._writing_to(f"redact records of {project}") as connection:
+            records = self._insert(connection, project, expected, drafts, previous)
+            for mask in masks:
+                new = mask.data, mask.actor, mask.session, project, mask.version
+                if mask.version > expected or connection.execute(_MASK, new).rowcount != 1:
+                    raise Rejected(
+                        f"redact version {mask.version} of {project}",
+                        "it is not there, or was redacted before",
+                    )
+            return records
+
+    def scrub(self) -> bool:
+        """Leave nothing of what was redacted in any file of the engine; False if somebody who is
+        still reading holds that up, and it has to be asked for again.
+
+        What was freed is zeros already. But where a page was split or merged, its cells were
+        copied, and what they left behind is not; so the file is written anew.
+        """
+        with self._alone(), explained(self.path, "scrub the journal"):
+            for unfinished in self.path.parent.glob(f"{NEW}*"):
+                unfinished.unlink()
+            with forks.gate:
+                connection = self._connected()
+                connection.execute("VACUUM")
+                busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            return not busy
+
+    def extend(self, records: Iterable[Record]) -> int:
+        """Append records as they are, all or nothing; how many they were.
+
+        They come project by project, each at the version after the one before it, or Conflict is
+        raised; that they form a chain is for the caller to know. Only the position is the store's.
+        """
+        count = 0
+        with self._writing_to("add records") as connection:
+            position = connection.execute("SELECT max(position) FROM records").fetchone()[0] or 0
+            for project, own in groupby(records, lambda record: record.project):
+                row = connection.execute(_HEAD, (project,)).fetchone()
+                version, hash = (row[0], row[1]) if row else (0, GENESIS)
+                while some := list(islice(own, _CHUNK)):
+                    for expected, record in enumerate(some, start=version + 1):
+                        if record.version != expected:
+                            raise Conflict(project, record.version - 1, expected - 1)
+                    rows = [(position + n, *each.row()[1:]) for n, each in enumerate(some, start=1)]
+                    connection.executemany(_INSERT, rows)
+                    version, hash = some[-1].version, some[-1].hash
+                    position += len(some)
+                    count += len(some)
+                connection.execute(_MOVE_HEAD, (project, version, hash))
+        return count
+
+    @contextmanager
+    def _writing_to(self, doing: str) -> Iterator[Connection]:
+        """A transaction that nobody else writes beside; whatever goes wrong undoes it."""
         self._check_open()
-        with self._alone(), explained(self.path, f"append to {project}"):
+        with self._alone(), explained(self.path, doing):
             if self._writer is None:
                 with self._read():
                     pass  # which finds the log sound, or says that it is not
-            return self._append(project, expected, drafts, previous)
+            with forks.gate:
+                connection = self._connected()
+                connection.execute("BEGIN IMMEDIATE")
+                try:
+                    yield connection
+                    connection.execute("COMMIT")
+                except BaseException:
+                    if connection.in_transaction:
+                        connection.execute("ROLLBACK")
+                    raise
 
-    def _append(
-        self, project: str, expected: int, drafts: Sequence[Draft], previous: bytes | None
-    ) -> list[Record]:
-        with forks.gate:
-            if self._writer is None or not self._writer.usable:
-                self._writer = open_writer(self.path)
-            connection = self._writer
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                records = self._insert(connection, project, expected, drafts, previous)
-                connection.execute("COMMIT")
-            except BaseException:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-                raise
-            return records
+    def _connected(self) -> Connection:
+        """The connection that writes, to the file that is at its place now."""
+        if self._writer is None or not self._writer.usable:
+            self._writer = open_writer(self.path)
+        return self._writer
 
     def _insert(
         self,

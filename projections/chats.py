@@ -17,6 +17,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from journal.disk import fsync
+from journal.masking import MASK
 from journal.peers import Snapshot
 from journal.state import Project
 from projections import atomic, snapshot
@@ -50,6 +51,8 @@ def chats(root: Path, project: Project) -> Iterator[Chat]:
     """The files of agents that snapshots go into, where the settings have any."""
     own: dict[str, list[Snapshot]] = {}
     for each in sorted(project.snapshots.values(), key=lambda taken: taken.at):
+        if each.body == MASK:
+            continue  # of what was redacted, the file of an agent is not told
         own.setdefault(each.agent, []).append(each)
     for agent, taken in own.items():
         if path := chat_path(root, project, agent):
@@ -109,7 +112,9 @@ def _status(chat: Chat, content: str | None) -> Status:
         return "fresh"
     if _cut(content, chat)[1]:
         return "corrupt"
-    return "drifted" if newest.token in content else "missing"
+    # By the token one of ours is known again, and by its heading one that stood there before.
+    known = newest.heading and f"\n## {newest.heading}\n" in f"\n{content}\n"
+    return "drifted" if known or newest.token in content else "missing"
 
 
 def _cut(content: str, chat: Chat) -> tuple[int, int]:

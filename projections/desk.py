@@ -9,6 +9,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from journal.digest import sha256
+from journal.errors import Rejected
 from journal.events import DriftAdopted
 from journal.handle import Handle
 from journal.request import Request
@@ -75,21 +76,33 @@ class Desk(Struct):
 
     def inspect(self, target: Target) -> FileState:
         try:
-            status, _, _ = self.look(target)
+            status, content, _ = self.look(target)
             unknown = status == "ahead" or target.gone
             if unknown and self.handle.version > self.project.version:
                 self.project = self.handle.state  # somebody recorded and wrote it meanwhile
                 target = replace(target, gone=False)
-                status, _, _ = self.look(target)
+                status, content, _ = self.look(target)
+            older = (
+                content is not None
+                and status in ("stale", "drifted")
+                and not self.is_replayable(target, content)
+            )
         except (Unusable, OSError) as e:
             return unusable(target, e)
-        problem = self.problem(target, status)
+        problem = _OLDER[status].format(target.path) if older else self.problem(target, status)
         return FileState(target.dialect.name, target.path, status, problem=problem)
 
     def adopt(self, target: Target, content: bytes) -> None:
         """Record what an edited file says that the journal does not; then the file is ours."""
         adopt = target.dialect.adopt
         assert adopt is not None
+        if not self.is_replayable(target, content):
+            raise Rejected(
+                f"adopt the edit of {target.path}",
+                "it was made on a copy that is older than a redaction, and would bring back what "
+                "was erased; make the edit anew in the file of now, for which `passdown drift "
+                "--revert` puts it there",
+            )
         base, signed = self.base(content, self.entry(target))
         digest = sha256(content).hexdigest()
 
@@ -127,6 +140,21 @@ class Desk(Struct):
         if entry and self.is_past(entry.version, entry.hash):
             return self.handle.at(entry.version), False
         return None, False
+
+    def is_replayable(self, target: Target, content: bytes) -> bool:
+        """Whether the state that a file says it is of can still be rendered: not if something in
+        it was redacted after the file was written."""
+        signed = stamp.read(content)
+        if signed is None or signed.project != self.project.slug:
+            return True
+        named = self.handle.redactions().named()
+        if not any(of <= signed.version < by for of, (by, _) in named.items()):
+            return True
+        if not self.is_past(signed.version, signed.hash):
+            return True
+        then, forms = self.handle.at(signed.version), target.dialect.forms.values()
+        renderings = (stamp.read(render(then)) for render in (target.dialect.render, *forms))
+        return any(each is not None and each.digest == signed.digest for each in renderings)
 
     def key(self, target: Target) -> str:
         return self.folders.key(self.place(target))
@@ -275,6 +303,15 @@ class Desk(Struct):
                 )
             case _:
                 return ""
+
+
+#: What there is to say of a file that shows what was erased since.
+_OLDER = {
+    "stale": "{} is older than a redaction, and what it shows cannot be replayed any more; "
+    "`passdown sync` puts the present version there",
+    "drifted": "{} was edited on a copy that is older than a redaction, so that the edit cannot be "
+    "told from what was erased; `passdown drift --revert` puts the present version there",
+}
 
 
 def _choices(target: Target) -> str:

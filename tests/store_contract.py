@@ -5,11 +5,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from journal.clock import now
-from journal.errors import Conflict, JournalError
-from journal.record import GENESIS, Draft, flaw
-from journal.store import Head, Store
+from journal.errors import Conflict, Invalid, JournalError, Rejected
+from journal.record import GENESIS, Draft, Record, flaw
+from journal.store import Head, Masked, Store
 
 
 def draft(number: int, text: str = "x") -> Draft:
@@ -21,7 +22,7 @@ class StoreContract:
     """Inherit, say how a store on a folder is opened, and the engine is held to the contract."""
 
     def open(self, folder: Path, clock: Callable[[], int] = now) -> Store:
-        """A store on the folder, made if there is none."""
+        """A store on the folder, both made if there is none."""
         raise NotImplementedError
 
     @pytest.fixture
@@ -120,6 +121,96 @@ class StoreContract:
         found = [store.append("app", n, [draft(n)])[0].at for n in range(3)]
         assert found == [1000, 1000, 2000]
         store.close()
+
+    def test_reading_one_type(self, store: Store) -> None:
+        """Of a range of versions those of one type can be read alone."""
+        other = Draft("other", "t.u", b"{}", bytes(16))
+        store.append("app", 0, [draft(1), other, draft(2)])
+        assert [r.id for r in store.read("app", type="t.u")] == ["other"]
+        assert list(store.read("app", 2, type="t.u")) == []
+
+    def test_a_redaction_is_one_stroke(self, store: Store) -> None:
+        """Masks and the record that tells of them come together; chain and commitment stay."""
+        first, second = store.append("app", 0, [draft(1, "secret"), draft(2)])
+        [told] = store.redact("app", 2, [Masked(1, b"{}", "eve", None)], [draft(3)], second.hash)
+        assert told.version == 3
+        found = list(store.read("app"))
+        assert found == [replace(first, data=b"{}", actor="eve", salt=None), second, told]
+        assert store.head("app") == Head("app", 3, told.hash)
+
+    @pytest.mark.parametrize("version", [1, 3, 9])
+    def test_a_record_is_redacted_once(self, store: Store, version: int) -> None:
+        """What was redacted before, or is not there, or only just comes, is refused with the rest
+        of the request."""
+        store.append("app", 0, [draft(1), draft(2)])
+        store.redact("app", 2, [Masked(1, b"{}", None, None)])
+        before = list(store.read("app"))
+        masks = [Masked(2, b"{}", None, None), Masked(version, b"{}", None, None)]
+        with pytest.raises(Rejected):
+            store.redact("app", 2, masks, [draft(3)])
+        assert list(store.read("app")) == before
+
+    def test_a_redaction_expects_a_version(self, store: Store) -> None:
+        """As an append does."""
+        store.append("app", 0, [draft(1)])
+        with pytest.raises(Conflict):
+            store.redact("app", 2, [Masked(1, b"{}", None, None)], [draft(2)])
+        assert [r.salt for r in store.read("app")] == [bytes(16)]
+
+    def test_scrubbing_leaves_no_trace(self, store: Store, tmp_path: Path) -> None:
+        """What was redacted stands in no file of the engine afterwards."""
+        for n in range(100):
+            store.append("app", n, [draft(n, f"secret {n} " * 99)])
+        store.redact("app", 100, [Masked(n, b"{}", None, None) for n in range(1, 101, 3)])
+        assert store.scrub()
+        gone = [f"secret {n} ".encode() for n in range(0, 100, 3)]
+        for path in tmp_path.rglob("*"):
+            content = path.read_bytes() if path.is_file() else b""
+            assert not any(each in content for each in gone), path
+        assert len(list(store.read("app"))) == 100
+        assert list(store.check()) == []
+
+    def test_records_are_added_as_they_are(self, store: Store, tmp_path: Path) -> None:
+        """All but the position is what it was where they come from, and heads follow."""
+        other = self.open(tmp_path / "other")
+        given = other.append("app", 0, [draft(1), draft(2)])
+        given += other.append("web", 0, [draft(1)])
+        other.close()
+        store.append("old", 0, [draft(1)])
+        assert store.extend(given) == 3
+        found = [*store.read("app"), *store.read("web")]
+        assert [replace(r, position=0) for r in found] == [replace(r, position=0) for r in given]
+        assert store.head("app") == Head("app", 2, given[1].hash)
+        assert list(store.check()) == []
+
+    def test_records_are_added_at_the_head(self, store: Store, tmp_path: Path) -> None:
+        """A gap, or what is there already, is a conflict, and nothing is added."""
+        other = self.open(tmp_path / "other")
+        given = other.append("app", 0, [draft(1), draft(2), draft(3)])
+        other.close()
+        for some in (given[1:], [given[0], given[2]], [given[0], given[0]]):
+            with pytest.raises(Conflict):
+                store.extend(some)
+            assert store.heads() == []
+        store.extend(given[:1])
+        assert store.extend(given[1:]) == 2
+        with pytest.raises(Conflict):
+            store.extend(given)
+
+    def test_a_failing_source_adds_nothing(self, store: Store, tmp_path: Path) -> None:
+        """Whoever gives the records may find out half way that something is wrong."""
+        other = self.open(tmp_path / "other")
+        given = other.append("app", 0, [draft(n) for n in range(2000)])
+        other.close()
+
+        def records() -> Iterator[Record]:
+            yield from given[:1500]
+            raise Invalid("line 1501")
+
+        with pytest.raises(Invalid):
+            store.extend(records())
+        assert store.heads() == []
+        assert list(store.read("app")) == []
 
     def test_the_lock_is_reentrant(self, store: Store) -> None:
         """Appends inside `locked` join in, and so does another `locked`."""

@@ -234,6 +234,7 @@ _FIELDS: dict[str, SearchStrategy[Any]] = {
     "originals": st.just(()),
     "output": _SMALL,
     "archived": st.booleans(),
+    "over": st.booleans(),
     "parallel": st.none() | st.booleans(),
     "passed": st.booleans(),
     "passes_executed": _SMALL,
@@ -250,6 +251,7 @@ _FIELDS: dict[str, SearchStrategy[Any]] = {
     "refers": st.lists(_ids("W{:03}"), max_size=2).map(tuple),
     "related": st.lists(_MESSAGES, max_size=2).map(tuple),
     "reason": WORDS,
+    "records": st.just(()),
     "resolution": WORDS,
     "retries": st.none() | _SMALL,
     "reversible": st.none() | st.booleans(),
@@ -334,6 +336,7 @@ _OWN: dict[tuple[type[e.Event], str], SearchStrategy[Any]] = {
     (e.SessionStarted, "name"): st.sampled_from(("", "evening run")),
     (e.SignalSent, "detail"): WORDS,
     (e.SignalSent, "kind"): st.sampled_from(("ready", "blocked", "notify")),
+    (e.SnapshotTaken, "heading"): st.sampled_from(("", "Session 4 Close Snapshot — Worker")),
     (e.SnapshotTaken, "status"): st.sampled_from(("complete", "partial", "blocked")),
     (e.SnapshotTaken, "task"): WORDS,
     (e.SnapshotTaken, "token"): st.just(_REVISION),
@@ -344,6 +347,7 @@ _OWN: dict[tuple[type[e.Event], str], SearchStrategy[Any]] = {
     (e.TaskCounted, "total"): _SMALL,
     (e.TaskCounted, "done"): _SMALL,
     (e.BlockerRaised, "workaround"): WORDS,
+    (e.RecordRedacted, "reason"): TEXT,
     (e.ContextNoted, "contains"): WORDS,
 }
 

@@ -139,6 +139,17 @@ def test_words_put_into_a_snapshot_are_reported(tools: Path) -> None:
     good(tools, "verify")
 
 
+def test_who_goes_on_below_an_entry_needs_no_heading(tools: Path) -> None:
+    """Plain lines that an agent writes below its snapshot are not a part of that."""
+    take(tools, "first")
+    with (tools / CHAT).open("a") as file:
+        file.write("\nMore talk.\n\n### And more\n\n- OQ-999 is what I think of\n")
+    good(tools, "snapshot", "validate", CHAT)
+    take(tools, "second")
+    good(tools, "snapshot", "validate", CHAT)
+    good(tools, "verify")
+
+
 def test_validation_of_an_edited_file_names_the_line(tools: Path) -> None:
     """The token is not that of the edited text, and the file's own line is told."""
     take(tools, "first")

@@ -35,6 +35,8 @@ COMMANDS = {
     if generate.forms(command)
 }
 _POSTED = "mail post x --to reviewer --actor coder"
+_KEY = "seal keygen ../audit.key"
+_SEALED = [_KEY, "seal --key ../audit.key -o monday.seal"]
 #: What must have happened before a command's example makes sense.
 GIVEN = {
     "step checkpoint": ["step start 2"],
@@ -97,6 +99,10 @@ GIVEN = {
     "show": [f"next {n}" for n in range(12)],
     "log": ["step start 1"],
     "search": ["finding open 'Key Vault allows public access'"],
+    "seal": [_KEY],
+    "seal verify": _SEALED,
+    "seal prove": _SEALED,
+    "seal check": [*_SEALED, "seal prove 1 --seal monday.seal -o 1.tlog-proof"],
 }
 
 
@@ -185,7 +191,7 @@ def test_a_wrong_option_is_a_usage_error(tmp_path: Path, name: str) -> None:
 
 
 #: They need no project that is there: they make it, say how to, or work beside it.
-ANYWHERE = ("init", "adopt", "resume", "setup", "doctor")
+ANYWHERE = ("init", "adopt", "resume", "setup", "doctor", "seal check")
 
 
 @pytest.mark.parametrize("name", [name for name in COMMANDS if name not in ANYWHERE])

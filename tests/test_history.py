@@ -2,27 +2,20 @@
 
 import random
 from collections.abc import Iterator
-from contextlib import suppress
 
 import msgspec
 import pytest
-from hypothesis import Phase, given, seed, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.strategies import SearchStrategy
-from msgspec.structs import replace
-from strategies import NEW, START, Chain, events_of, histories
+from pasts import chains, long_history, thorough
 
-from journal import Handle, Journal, Project, evolve, fold
+from journal import Handle, Project, evolve, fold
 from journal import events as e
-from journal.changes import apply, difference
-from journal.errors import PassdownError
+from journal.changes import apply, difference, leafwise
 from journal.following import follow
-from journal.leaves import ABSENT, leaves, same
+from journal.leaves import ABSENT, PLACE, leaves, same
 from journal.record import Record
-from journal.workflows import generic
 from projections import handoff, session_state
-
-thorough = settings(deadline=None, max_examples=200)
 
 
 def orders(project: Project) -> list[list[str]]:
@@ -31,14 +24,13 @@ def orders(project: Project) -> list[list[str]]:
     return [list(value) for value in values if isinstance(value, dict)]
 
 
-@st.composite
-def chains(draw: st.DrawFn) -> list[Record]:
-    """A random history that was recorded by several, in and out of sessions."""
-    chain = Chain("my-app")
-    for event in draw(histories(30)):
-        actor = draw(st.sampled_from((None, "ada", "bob")))
-        chain.add(event, actor, draw(st.sampled_from((None, "session-001"))))
-    return chain.records
+def moved_on(state: Project, record: Record) -> Project:
+    """The state at the place to which a record moves it, whatever else that did."""
+    state.version, state.hash = record.version, record.hash
+    if not e.VOCABULARY[record.type].bookkeeping:
+        state.content_version, state.content_hash = record.version, record.hash
+        state.updated = record.at
+    return state
 
 
 # -- laws ------------------------------------------------------------------------------------
@@ -65,12 +57,13 @@ def test_the_difference_makes_the_other_state(records: list[Record], data: st.Da
 def test_what_every_event_changed(records: list[Record]) -> None:
     """What a record is said to change makes the state after it of the one before it."""
     state = Project("my-app")
-    for record, changes in follow(Project("my-app"), records):
+    for record, touches in follow(Project("my-app"), records):
+        changes = list(leafwise(touches))
         before = state.copy()
         evolve(state, record)
-        made = apply(before, changes)
-        assert made == state
-        assert sorted(map(repr, changes)) == sorted(map(repr, difference(before, state)))
+        expected = [each for each in difference(before, state) if each.path[0] not in PLACE]
+        assert sorted(map(repr, changes)) == sorted(map(repr, expected))
+        assert moved_on(apply(before, changes), record) == state
 
 
 @thorough
@@ -98,71 +91,12 @@ def test_values_that_are_equal_and_not_the_same() -> None:
 
 # -- one long random history -----------------------------------------------------------------
 
-#: Fields that name a thing, and the collection that it is in.
-_NAMES = {
-    **{"task": "tasks", "plan": "plans", "finding": "findings", "error": "errors"},
-    **{"decision": "decisions", "blocker": "blockers", "question": "questions"},
-    **{"session": "sessions", "message": "messages", "commitment": "commitments"},
-    **{"entry": "worklog", "turn": "turns", "escalation": "escalations", "token": "leases"},
-}
-#: What is not to happen, or not all the time.
-_NOT: tuple[type[e.Event], ...] = (
-    *(e.ProjectOpened, e.ProjectArchived, e.ProjectAborted, e.ProjectAdopted, e.BriefShown),
-    *(e.ProjectRecovered, e.DriftAdopted, e.DriftReverted, e.LeaseExpired),
-)
-
 
 @pytest.fixture(scope="module")
 def long(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Handle, list[Project]]]:
-    """2,000 events that the rules let in, and the state as it was in memory after each."""
-    kinds = [cls for cls in e.VOCABULARY.values() if cls not in _NOT]
-    asked = drawn(st.sampled_from(kinds).flatmap(events_of), 1_500)
-    rng = random.Random(1)
-    states: list[Project] = []
-    with Journal.create(tmp_path_factory.mktemp("long"), lambda: START) as journal:
-        app = journal.handle("my-app")
-        opened = e.ProjectOpened("My app", "generic", generic(("A", "B", "C")).steps)
-        app.append(opened, actor="ada")
-        states.append(app.state)
-        while len(states) < 2_000:
-            event = fitting(rng.choice(asked), states[-1], rng)
-            with suppress(PassdownError):
-                session = rng.choice((None, "session-001", "session-002"))
-                done = app.append(event, actor=rng.choice(("ada", "bob")), session=session)
-                for record in done.records:
-                    states.append(evolve(states[-1].copy(), record))
-                assert app.state == states[-1]
-        yield app, states
-
-
-def drawn(strategy: SearchStrategy[e.Event], count: int) -> list[e.Event]:
-    """So many random events, those that are not long, the same in every run."""
-    found: list[e.Event] = []
-
-    @seed(1)
-    @settings(max_examples=count, database=None, phases=[Phase.generate], deadline=None)
-    @given(strategy)
-    def draw(event: e.Event) -> None:
-        if len(msgspec.json.encode(event)) < 2_000:
-            found.append(event)
-
-    draw()
-    return found
-
-
-def fitting(event: e.Event, state: Project, rng: random.Random) -> e.Event:
-    """The event about something that is there, or with the id of what it makes left open."""
-    made = NEW.get(type(event), ("",))[0]
-    named = {}
-    for name in event.__struct_fields__:
-        known = list(getattr(state, _NAMES.get(name, "steps")))
-        if name == made:
-            named[name] = ""
-        elif name in _NAMES and known:
-            named[name] = rng.choice(known[-5:])
-        elif name == "step" and getattr(event, name):
-            named[name] = rng.choice(known[:3])
-    return replace(event, **named)
+    """2,000 random events, and the state as it was after each."""
+    with long_history(tmp_path_factory.mktemp("long"), 2_000) as found:
+        yield found
 
 
 def test_every_state_there_ever_was(long: tuple[Handle, list[Project]]) -> None:
@@ -172,8 +106,8 @@ def test_every_state_there_ever_was(long: tuple[Handle, list[Project]]) -> None:
     records = list(app.records())
     assert len({record.type for record in records}) > 55
     made = Project("my-app")
-    for (record, changes), state in zip(follow(Project("my-app"), records), states, strict=True):
-        made = apply(made, changes)
+    for (record, touches), state in zip(follow(Project("my-app"), records), states, strict=True):
+        made = moved_on(apply(made, leafwise(touches)), record)
         assert made == state
         if record.version % 13 == 0:
             assert app.at(record.version) == state
@@ -202,8 +136,8 @@ def test_the_last_event_that_changed_a_leaf_set_it(long: tuple[Handle, list[Proj
     """For every leaf: it was otherwise before that event, and has been as it is ever since."""
     app, states = long
     last: dict[tuple[str, ...], int] = {}
-    for record, changes in follow(Project("my-app"), app.records()):
-        last |= {change.path: record.version for change in changes}
+    for record, touches in follow(Project("my-app"), app.records()):
+        last |= {change.path: record.version for change in leafwise(touches)}
     values = [dict(leaves(state)) for state in (Project("my-app"), *states)]
     found = {path: leaf for path, leaf in values[-1].items() if path in last}
     assert len(found) > 5_000
@@ -211,5 +145,5 @@ def test_the_last_event_that_changed_a_leaf_set_it(long: tuple[Handle, list[Proj
         version = last[path]
         assert not same(values[version - 1].get(path, ABSENT), leaf)
         assert all(same(each.get(path, ABSENT), leaf) for each in values[version::97])
-    for path in values[-1].keys() - found.keys():
+    for path in values[-1].keys() - found.keys() - {(name,) for name in PLACE}:
         assert same(values[-1][path], values[0][path])

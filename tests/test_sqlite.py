@@ -28,7 +28,8 @@ class TestContract(StoreContract):
     """SQLite keeps the contract of every store."""
 
     def open(self, folder: Path, clock: Callable[[], int] = now) -> Store:
-        """A store on the folder, made if there is none."""
+        """A store on the folder, both made if there is none."""
+        folder.mkdir(exist_ok=True)
         return SqliteStore.create(folder, clock)
 
 

@@ -335,6 +335,34 @@ EVERY: tuple[e.Event, ...] = (
         12,
         {"coder": (600, 50, 10), "": (900, 50, 10)},
     ),
+    e.SessionStarted(
+        "worker-abc",
+        "morning run",
+        "host-2",
+        "as its file has it",
+        "session-001",
+        "session-002",
+        "claude-code SessionStart",
+        over=True,
+    ),
+    e.SnapshotTaken(
+        "### Active task\n\nnone",
+        "worker-abc",
+        "session-002",
+        4,
+        "context-exhausted",
+        "complete",
+        "T001",
+        "go on",
+        "main",
+        "phase-2 / 2.1",
+        42,
+        1,
+        3,
+        "REV-20260209-snapshot-worker-abc-03-h2c26b46b",
+        "Session 4 Close Snapshot",
+    ),
+    e.RecordRedacted((e.Redacted(7, "0a" * 32), e.Redacted(9, "f1" * 32)), "a key was in it"),
 )
 
 
@@ -399,8 +427,9 @@ ALLOWED = {
 }
 PURE = (
     *("journal/events/*", "journal/rules/*", "journal/state/*"),
-    *("journal/entities", "journal/payload", "journal/record"),
+    *("journal/entities", "journal/payload", "journal/record", "journal/masking"),
     *("journal/blocking", "journal/supervision"),
+    *("journal/merkle", "journal/note", "journal/seal", "journal/proof"),
     *(
         "projections/session_state/document",
         "projections/session_state/reading",

@@ -13,6 +13,7 @@ from journal.events.event import *
 from journal.events.finding import *
 from journal.events.message import *
 from journal.events.project import *
+from journal.events.redaction import *
 from journal.events.session import *
 from journal.events.snapshot import *
 from journal.events.step import *

@@ -8,11 +8,13 @@ state and their arguments, nothing else: no clock, no ids, no files.
 from journal.rules.decide import cautions, decide, ruled
 from journal.rules.names import named_paths, session_named, workspace_path
 from journal.rules.project import check_steps
+from journal.rules.redaction import check_redaction
 from journal.rules.rule import By
 
 __all__ = [
     "By",
     "cautions",
+    "check_redaction",
     "check_steps",
     "decide",
     "named_paths",

@@ -3,6 +3,6 @@
 from projections.tables.finding import Hit, search
 from projections.tables.rows import rows
 from projections.tables.schema import COLUMNS
-from projections.tables.writing import FILE, copy, counts, inspect, keep
+from projections.tables.writing import FILE, copy, counts, inspect, keep, make
 
-__all__ = ["COLUMNS", "FILE", "Hit", "copy", "counts", "inspect", "keep", "rows", "search"]
+__all__ = ["COLUMNS", "FILE", "Hit", "copy", "counts", "inspect", "keep", "make", "rows", "search"]

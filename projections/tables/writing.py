@@ -123,6 +123,12 @@ def keep(
         return _found(workspace, status, written=True)
 
 
+def make(workspace: Workspace) -> None:
+    """Make the tables where they were removed, of every project."""
+    with files_locked(workspace), suppress(OSError, sqlite3.Error):
+        _make_anew(workspace, workspace.folder / FILE)
+
+
 def counts(path: Path) -> dict[str, int]:
     """How many rows are in each table."""
     with closing(connect(path, "ro")) as connection:
