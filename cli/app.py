@@ -53,6 +53,8 @@ MODULES = {
     "log": ("log",),
     "diff": ("diff",),
     "why": ("why",),
+    "report": ("report",),
+    "watch": ("watch",),
     "adopt": ("adopt",),
     "drift": ("drift",),
     "tables": ("tables", "search"),
