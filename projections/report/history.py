@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from journal import events as e
-from journal.changes import Change
+from journal.changes import Change, leafwise
 from journal.entities import Project
 from journal.following import follow
 from journal.leaves import ABSENT, INNER, Path, kinds
@@ -63,7 +63,8 @@ class History:
 
     def read(self, records: Iterable[Record]) -> "History":
         """Go through the records."""
-        for record, changes in follow(self.project, records):
+        for record, touches in follow(self.project, records):
+            changes = list(leafwise(touches))
             event = decode(record.type, record.data)
             self.timeline.note(self.project, record, changes)
             if isinstance(event, e.StepRestarted):
