@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from contextlib import suppress
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
@@ -159,7 +160,23 @@ def _files(paths: list[Path]) -> list[Path]:
             names = " and no ".join(_FILES)
             raise Invalid(f"there is no {names} below {path}; name the file itself")
         found += inside
-    return found
+    return _with_turnfiles(sorted(found, key=lambda path: together.rank(path.name)))
+
+
+def _with_turnfiles(found: list[Path]) -> list[Path]:
+    """The files, and before the first of a workspace that is not known the TURNFILE.yaml beside it.
+
+    That says whose they are, and by which ids its agents go, which others write as they like.
+    """
+    with_them: list[Path] = []
+    for path in found:
+        beside = path.with_name(together.TURNFILE)
+        shared = path.name in together.FILES or fnmatch(path.name, together.CHATS)
+        wanted = shared and beside.is_file() and beside not in found
+        if wanted and beside not in with_them and not _project_of(path.absolute().parent):
+            with_them.append(beside)
+        with_them.append(path)
+    return with_them
 
 
 def _inside(folder: Path) -> list[Path]:
@@ -211,6 +228,15 @@ def _workspace_of(path: Path, content: bytes, source: together.Source) -> str:
     if signed is not None:
         return signed.project
     folder = path.absolute().parent
+    if known := _project_of(folder):
+        return known
+    beside = folder / together.TURNFILE
+    told = source.name or (together.name_in(beside) if beside.is_file() else "")
+    return slug(told or folder.parent.name)
+
+
+def _project_of(folder: Path) -> str:
+    """The project that has a folder as the workspace that its agents share."""
     with suppress(PassdownError):
         workspace = places.find()
         with Journal.open(workspace.folder) as journal:
@@ -218,14 +244,12 @@ def _workspace_of(path: Path, content: bytes, source: together.Source) -> str:
                 shared = journal.project(name).state.coordination
                 if shared and (workspace.root / shared.workspace).resolve() == folder.resolve():
                     return name
-    beside = folder / "TURNFILE.yaml"
-    told = source.name or (together.name_in(beside) if beside.is_file() else "")
-    return slug(told or folder.parent.name)
+    return ""
 
 
 def _source(path: Path, content: bytes) -> Source:
     if projection := together.projection(path.name, content):
-        return together.read(projection, content)
+        return together.read(projection, content, path.name)
     # An archived session is called after its id, so that only what is in it tells.
     told = _is_markdown(path) and active_session.intact(content)
     if told or _FILES.get(path.name) == active_session.NAME:
@@ -274,7 +298,8 @@ def _adopt(
         files += keep_tables(workspace, [handle])
     waiting = {_place(path) for path in following}
     problems = [file.problem for file in files if file.problem and file.path not in waiting]
-    written = next((file.path for file in files if file.projection == found.projection), "")
+    own = (file.path for file in files if file.projection == found.projection)
+    written = next((path for path in own if together.is_same_file(path, found.place)), "")
     if written and written != found.place:
         problems.append(f"it stays as it is; the project's file is {written} from now on")
     return AdoptedAnswer(

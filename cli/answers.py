@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeVar
 
 from msgspec import Struct
 
+from cli.proofs import HeldAnswer
 from journal.events import Event, Json, Move
 from journal.store import Flaw
 from projections.files import FileState
@@ -31,6 +32,25 @@ class RecordAnswer(Struct, frozen=True):
     hash: str
     #: Whether what it said was erased; the hashes are as they were.
     redacted: bool
+
+
+class LeafAnswer(Struct, frozen=True):
+    """What one leaf of the state was and is; null where there was, or is, nothing.
+
+    `path` is as `passdown why` takes it; `events` are the versions that set it.
+    """
+
+    path: str
+    change: Literal["added", "changed", "removed"]
+    old: Json
+    new: Json
+    events: list[int]
+
+
+class ChangesAnswer(RecordAnswer, frozen=True):
+    """A record with every leaf that it changed, but for what only counts or finds others."""
+
+    changes: list[LeafAnswer]
 
 
 class BlockerAnswer(Struct, frozen=True):
@@ -146,6 +166,8 @@ class Verified(Struct, frozen=True):
     projects: dict[str, list[FileState]]
     #: The tables, where `passdown tables` has made any.
     tables: FileState | None = None
+    #: The seals that the journal was to be held against.
+    seals: list[HeldAnswer] = []
 
 
 class RedactedAnswer(Struct, frozen=True):

@@ -57,18 +57,29 @@ def composed(
     handle: Handle | None = None,
     found: Found | None = None,
     predecessor: str = "",
+    past: bool = False,
 ) -> Brief:
     """The brief on a state, with what the workspace's files have to do with it, and with what a
     predecessor left: who goes on is its own where none is named.
 
     With the handle it also says how documents have changed, whose words only the records have.
-    What was found of files a moment ago is not looked at again.
+    What was found of files a moment ago is not looked at again. A state of the past is not held
+    against the files of now.
     """
+    plans = _plans(workspace)
+    if past:
+        return compose(
+            state,
+            step=step,
+            agent=agent,
+            sizes=_sizes(workspace, state, plans),
+            plans=plans,
+            left=_left(workspace, state, agent, predecessor),
+        )
     drift = tuple(
         Item(path, _ALTERED[how].format(state.slug))
         for path, how in sorted(altered(workspace, state.slug).items())
     )
-    plans = _plans(workspace)
     found = look(workspace, state, found)
     ours = read_ledger(workspace.folder).keys()
     recorded = _recorded(handle, rewritten(state, found)) if handle else None

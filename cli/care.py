@@ -1,5 +1,7 @@
 """Caring for journal and files: sync, verify, recover."""
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -7,11 +9,12 @@ import typer
 from cli import exits, options, output
 from cli.answers import JournalAnswer, Rebuilt, SalvagedAnswer, Synced, Verified, answers
 from cli.progress import progress
+from cli.proofs import HeldAnswer, ProofAnswer
 from cli.recording import inspect_tables, keep_tables, opened
 from journal import Handle, Journal
 from journal import workspace as places
 from journal.audit import audit
-from journal.errors import JournalError
+from journal.errors import Invalid, JournalError
 from journal.ranges import cores
 from journal.recovery import recover_journal
 from journal.salvage import Salvaged, salvage
@@ -63,8 +66,22 @@ def _report(found: dict[str, list[FileState]], tables: list[FileState], as_json:
     return exits.OK if well else exits.NOT_WELL
 
 
-@answers(Verified)
+@answers(Verified, ProofAnswer)
 def verify(
+    path: Annotated[
+        Path | None,
+        typer.Argument(metavar="[FILE]", help="Only prove by its stamp what this file shows."),
+    ] = None,
+    against: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--against", help="A seal; the journal must still have what it states. Repeatable."
+        ),
+    ] = None,
+    key: Annotated[
+        list[str] | None,
+        typer.Option("--key", help="A verifier key that seals must be signed with, or its file."),
+    ] = None,
     project: options.Project = "",
     jobs: Annotated[
         int,
@@ -74,9 +91,19 @@ def verify(
 ) -> int:
     """Check the database, heads, chain, commitments and every projection file.
 
+    With FILE, whatever it is called: that it is the replay at the version it names, or else the
+    first line that is not.
+
     Example: passdown verify
     """
+    if path and against:
+        raise Invalid("a file is proved by the journal, and the journal by a seal: one at a time")
     with opened() as (workspace, journal):
+        if path:
+            from cli.proving import prove_file
+
+            return prove_file(journal, path, project, as_json)
+        held = _held(journal, against or (), key or ()) if against else []
         flaws = _flaws(journal, jobs or cores())
         files: dict[str, list[FileState]] = {}
         tables: list[FileState] = []
@@ -91,12 +118,17 @@ def verify(
         versions = {} if flaws else {slug: journal.project(slug).state.version for slug in files}
     every = [one for each in (*files.values(), tables) for one in each]
     unfinished = is_open(workspace)
-    well = not flaws and not unfinished and all(map(_is_fresh, every))
+    well = not flaws and not unfinished
+    well = well and all(map(_is_fresh, every)) and all(each.ok for each in held)
     if as_json:
         of_journal = JournalAnswer(not flaws, versions, flaws)
-        output.document(Verified(well, of_journal, files, next(iter(tables), None)))
+        output.document(Verified(well, of_journal, files, next(iter(tables), None), held))
     else:
         _show_journal(flaws, versions)
+        if held:
+            from cli.sealing import tell
+
+            tell(held, signed=bool(key))
         for file in every:
             output.line(f"{file.path}: {file.status}")
     if flaws:
@@ -113,6 +145,14 @@ def verify(
     for problem in [file.problem for file in every if file.problem]:
         output.note(problem)
     return exits.OK if well else exits.NOT_WELL
+
+
+def _held(journal: Journal, against: Sequence[Path], key: Sequence[str]) -> list[HeldAnswer]:
+    """How the journal stands against seals, which only few ask for."""
+    from cli import sealing
+
+    known = sealing.verifiers(key)
+    return sealing.hold(journal, list(map(sealing.read_seal, against)), known)
 
 
 def _flaws(journal: Journal, jobs: int) -> list[Flaw]:

@@ -4,11 +4,14 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, get_args, get_type_hints
 
+import msgspec
 from msgspec import Struct
 
 from cli.answers import RecordAnswer
 from journal.clock import Moment, iso
 from journal.entities import Project, task_status
+from journal.events import Json
+from journal.leaves import ABSENT, Path, kinds
 from journal.payload import decode
 from journal.record import Record
 
@@ -103,6 +106,20 @@ def entity_data(thing: Struct) -> dict[str, object]:
     """Every field of an entity, also those at their default."""
     times = _times(type(thing))
     return {name: _value(getattr(thing, name), name in times) for name in thing.__struct_fields__}
+
+
+def leaf_data(path: Path, value: object) -> Json:
+    """What is at a leaf of a state, as `passdown show --json` has it; nothing as null."""
+    if value is ABSENT:
+        return None
+    if isinstance(value, bytes):
+        return value.hex()
+    if len(path) == 2:
+        is_time = path[0] == "hooks"
+    else:
+        is_time = path[-1] in _times(kinds()[path[0]] if len(path) == 3 else Project)
+    data: Json = msgspec.to_builtins(_value(value, is_time))
+    return data
 
 
 def _value(value: Any, is_time: bool) -> object:

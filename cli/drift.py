@@ -72,7 +72,7 @@ def _tell(answer: DriftAnswer, adopt: bool, revert: bool) -> None:
     for path in answer.drifted:
         output.line(path)
         rows = [
-            [Cell(change.where, "cyan"), Cell(_said(change.was), "red"), Cell(_said(change.now))]
+            [Cell(change.where, "cyan"), Cell(said(change.was), "red"), Cell(said(change.now))]
             for change in answer.changes
             if change.path == path
         ]
@@ -86,5 +86,6 @@ def _tell(answer: DriftAnswer, adopt: bool, revert: bool) -> None:
         output.line("`passdown drift --adopt` records it, `passdown drift --revert` puts it back")
 
 
-def _said(value: list[Json]) -> str:
+def said(value: list[Json]) -> str:
+    """What one side has, in words."""
     return ", ".join(map(as_text, value)) if value else "(nothing)"

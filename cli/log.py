@@ -8,17 +8,19 @@ from typing import Annotated
 
 import typer
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from cli import options, output
-from cli.answers import RecordAnswer, answers
+from cli.answers import ChangesAnswer, RecordAnswer, answers
 from cli.describe import colour, describe
 from cli.document import record_data
 from cli.recording import chosen, opened
-from cli.screen import Cell, fit, table
-from journal import Handle
+from cli.screen import Cell, columns, fit, table
+from journal import Handle, Project
 from journal.clock import iso
 from journal.errors import NotFound
 from journal.events import VOCABULARY, Event
+from journal.leaves import INNER
 from journal.payload import decode
 from journal.record import Record
 from journal.rules.names import find, find_step
@@ -52,7 +54,7 @@ class Wanted(Struct, frozen=True):
             (not self.types or any(fnmatchcase(record.type, type) for type in self.types))
             and (not self.actor or record.actor == self.actor)
             and (not self.step or getattr(event, "step", "") == self.step)
-            and (not self.sessions or bool(self.sessions & _sessions(record, event)))
+            and (not self.sessions or bool(self.sessions & sessions_of(record, event)))
             and (self.since is None or record.time >= self.since)
             and (self.until is None or record.time <= self.until)
         )
@@ -61,11 +63,12 @@ class Wanted(Struct, frozen=True):
 EVERYTHING = Wanted((), "", "", frozenset(), None, None)
 
 
-def _sessions(record: Record, event: Event) -> set[str | None]:
+def sessions_of(record: Record, event: Event) -> set[str | None]:
+    """In which session something was recorded, and which it is about."""
     return {record.session, getattr(event, "session", None)}
 
 
-@answers(RecordAnswer)
+@answers(RecordAnswer, ChangesAnswer)
 def log(
     limit: Annotated[
         int, typer.Option("--limit", "-n", min=0, help="The newest so many; 0 for all.")
@@ -85,6 +88,9 @@ def log(
     follow: Annotated[
         bool, typer.Option("--follow", "-f", help="Go on as more is recorded, until Ctrl-C.")
     ] = False,
+    changes: Annotated[
+        bool, typer.Option("--changes", help="With what each event changed, leaf by leaf.")
+    ] = False,
     project: options.Project = "",
     as_json: options.AsJson = False,
 ) -> None:
@@ -92,6 +98,7 @@ def log(
 
     Example: passdown log -n 10 --type "step.*" --since 2h
     """
+    show = _show_changes if changes else _show
     with opened() as (_, journal):
         handle = chosen(journal, project)
         wanted = asked_for(
@@ -104,14 +111,14 @@ def log(
             options.moment(until) if until else None,
         )
         found, seen = newest(handle, wanted, min(limit, _LAST), min(after, _LAST))
-        _show(found, as_json)
+        show(handle, found, as_json)
         while follow:
             output.deliver()
             time.sleep(_PAUSE)
             for record, hit in _read(handle, wanted, seen):
                 seen = record.version
                 if hit:
-                    _show([record], as_json)
+                    show(handle, [record], as_json)
 
 
 def asked_for(
@@ -128,7 +135,7 @@ def asked_for(
         tuple(map(_type, types)),
         actor,
         find_step(handle.state, step).key if step else "",
-        _names(handle, session),
+        session_names(handle, session),
         since,
         until,
     )
@@ -166,7 +173,7 @@ def _type(pattern: str) -> str:
     return pattern
 
 
-def _names(handle: Handle, session: str) -> frozenset[str]:
+def session_names(handle: Handle, session: str) -> frozenset[str]:
     """Every name of the session that goes by that name."""
     if not session:
         return frozenset()
@@ -179,7 +186,7 @@ def _names(handle: Handle, session: str) -> frozenset[str]:
     return frozenset({id, *(name for name, of in known.items() if of == id)})
 
 
-def _show(records: list[Record], as_json: bool) -> None:
+def _show(handle: Handle, records: list[Record], as_json: bool) -> None:
     if as_json:
         for record in records:
             output.document(record_data(record))
@@ -187,6 +194,32 @@ def _show(records: list[Record], as_json: bool) -> None:
     rows = [_row(record) for record in records]
     for line in table(rows, right=(0,)):
         output.line(line)
+
+
+def _show_changes(handle: Handle, records: list[Record], as_json: bool) -> None:
+    """Each record with what it changed, which only a fold of all before it can tell."""
+    from cli.facts import by_value, leaf, lines
+    from journal.changes import leafwise
+    from journal.following import follow
+
+    if not records:
+        return
+    wanted = {record.version for record in records}
+    first = min(wanted) - 1
+    state = handle.at(first) if first else Project(handle.slug)
+    for record, touches in follow(state, handle.records(first, max(wanted))):
+        if record.version not in wanted:
+            continue
+        touched = (touch for touch in touches if touch.path[0] not in INNER)
+        changes = [by_value(change, state) for change in leafwise(touched)]
+        if as_json:
+            told = [leaf(each, [record.version]) for each in changes]
+            output.document(ChangesAnswer(**asdict(record_data(record)), changes=told))
+            continue
+        for line in table([_row(record)]):
+            output.line(line)
+        for line in lines(changes):
+            output.line(f"    {fit(line, columns() - 4)}")
 
 
 def _said(record: Record, event: Event) -> str:

@@ -73,13 +73,21 @@ Since: TypeAlias = Annotated[
 Until: TypeAlias = Annotated[
     str, typer.Option("--until", help="Not after this time; ISO 8601, or 90m, 2h, 3d ago.")
 ]
+At: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--at",
+        metavar="MOMENT",
+        help="As it was: a version, a time (ISO 8601, or 2h ago), an event's id, or a seal.",
+    ),
+]
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
 
 def moment(text: str) -> int:
     """The moment that a time means, or a stretch of time before now: 90m, 2h, 3d."""
-    ago = re.fullmatch(r"([0-9]{1,9})([smhdw])", text)
+    ago = re.fullmatch(r"([0-9]{1,9})([smhdw])( ago)?", text)
     if ago:
         return now() - int(ago[1]) * _UNITS[ago[2]] * 1_000_000
     try:

@@ -17,10 +17,11 @@ from msgspec.structs import replace
 from cli import options, output
 from cli.answers import answers
 from cli.briefing import composed, look, shown
+from cli.moments import state_at
 from cli.recording import chosen, keep_files
 from journal import Handle, Journal, Project, Request
 from journal import workspace as places
-from journal.clock import now
+from journal.clock import iso, now
 from journal.errors import Invalid, JournalMissing, JournalUnavailable, Rejected, near
 from journal.events import SessionStarted
 from journal.record import SLUG
@@ -64,17 +65,19 @@ def resume(
         str, typer.Option("--only", help="These topics alone, whole; separated by commas.")
     ] = "",
     form: Annotated[Form, typer.Option("--format", help="As markdown or as JSON.")] = "md",
+    at: options.At = "",
     project: options.Project = "",
     as_json: options.AsJson = False,
 ) -> None:
     """Say how to go on: which step, from where, what must not be missed, and the next command.
 
-    Where agents share a workspace it begins with the snapshot of whoever went before.
+    Where agents share a workspace it begins with the snapshot of whoever went before. With --at it
+    is as it would have been then, and no file is held against it.
 
     Example: passdown resume --step 2 --agent 03-Architect --budget 1000
     """
     wanted = tuple(topics.split(",")) if topics else ()
-    asked = Asked(project, step, agent, session, budget, wanted, predecessor)
+    asked = Asked(project, step, agent, session, budget, wanted, predecessor, at)
     output.line(answer(asked, "json" if as_json else form)[1].rstrip("\n"))
 
 
@@ -88,6 +91,7 @@ class Asked(Struct, frozen=True):
     budget: int | None = None
     topics: tuple[str, ...] = ()
     predecessor: str = ""
+    at: str = ""
 
 
 def answer(asked: Asked, form: Form = "md") -> tuple[Brief, str]:
@@ -101,6 +105,8 @@ def answer(asked: Asked, form: Form = "md") -> tuple[Brief, str]:
             adopted = name if name in known or not name else _adopted(workspace, name)
             if adopted in known or (known and not name):
                 handle = chosen(journal, adopted)
+                if asked.at:
+                    return _cut(_past(workspace, handle, asked), asked, form)
                 if asked.session:
                     return _started(workspace, handle, asked, form)
                 brief = composed(
@@ -112,6 +118,8 @@ def answer(asked: Asked, form: Form = "md") -> tuple[Brief, str]:
                     predecessor=asked.predecessor,
                 )
                 return _cut(brief, asked, form)
+    if asked.at:
+        raise Invalid("--at asks a journal, and none has this project yet; leave --at out")
     place = workspace or _place()
     brief = _without_journal(place, known, asked.project, asked.step, asked.agent)
     if asked.session:
@@ -121,6 +129,21 @@ def answer(asked: Asked, form: Form = "md") -> tuple[Brief, str]:
             [brief.command] if brief.command else (),
         )
     return _cut(brief, asked, form)
+
+
+def _past(workspace: Workspace, handle: Handle, asked: Asked) -> Brief:
+    """The brief as of then: what became of the files since is no part of it."""
+    if asked.session:
+        raise Invalid("a session starts now, not in the past; leave out --session or --at")
+    state = state_at(handle, asked.at)
+    brief = composed(
+        workspace, state, asked.step, asked.agent, predecessor=asked.predecessor, past=True
+    )
+    say = (
+        f"This is how it stood at version {state.version} of {handle.version}, "
+        f"{iso(state.updated)}; no file was compared with it. {brief.say}"
+    )
+    return replace(brief, as_of=state.version, say=say)
 
 
 def _cut(brief: Brief, asked: Asked, form: Form) -> tuple[Brief, str]:

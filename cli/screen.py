@@ -103,9 +103,13 @@ def bar(done: int, total: int, wide: int = 10) -> str:
 
 
 def table(
-    rows: Iterable[Sequence[Cell | str]], *, right: Sequence[int] = (), indent: int = 0
+    rows: Iterable[Sequence[Cell | str]],
+    *,
+    right: Sequence[int] = (),
+    indent: int = 0,
+    room: int = 0,
 ) -> list[str]:
-    """Rows in columns that fit the screen: the widest column gives way until they do.
+    """Rows in columns that fit the screen, or the room given: the widest gives way until they do.
 
     The columns whose numbers are in `right` are flush right. The last column is not filled up.
     """
@@ -114,7 +118,7 @@ def table(
         return []
     texts = [[plain(cell.text) for cell in row] for row in shown]
     wide = [max(cells(text) for text in column) for column in zip(*texts, strict=True)]
-    room = columns() - indent - 2 * (len(wide) - 1)
+    room = (room or columns()) - indent - 2 * (len(wide) - 1)
     while sum(wide) > room and max(wide) > 4:
         widest = wide.index(max(wide))
         rest = sorted(wide)[-2] if len(wide) > 1 else 0

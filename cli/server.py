@@ -169,11 +169,12 @@ def server(project: str = "") -> MCPServer[None]:
         session: Annotated[str, Field(description="Begin this session, on record.")] = "",
         budget: Annotated[int, Field(ge=LEAST, le=_MOST, description="The most tokens.")] = BUDGET,
         only: Annotated[Words, Field(description="Topics that were left out.")] = (),
+        predecessor: Annotated[str, Field(description="Whose work you take up.")] = "",
     ) -> Resumed:
         """Where to go on: position, next action, what must not be missed, what was decided."""
         if session:
             agent = agent or os.environ.get("PASSDOWN_ACTOR", "")
-        brief, text = answer(Asked(project, step, agent, session, budget, only))
+        brief, text = answer(Asked(project, step, agent, session, budget, only, predecessor))
         return {"project": brief.project, "version": brief.version, "brief": text}
 
     @made.tool(description=_RECORD, annotations=_ADDS)

@@ -9,6 +9,7 @@ import typer
 from cli import options, output
 from cli.answers import Rendered, answers
 from cli.document import project_data
+from cli.moments import state_at
 from cli.recording import chosen, opened
 from cli.screen import Cell, bar, columns, fit, paint, table, wrap
 from journal import Handle, Project
@@ -57,9 +58,7 @@ def show(
     form: Annotated[
         Form | None, typer.Option("--as", help="As one of the files, or as JSON.")
     ] = None,
-    at: Annotated[
-        str, typer.Option("--at", help="As it was: a version, or a time (ISO 8601, or 2h ago).")
-    ] = "",
+    at: options.At = "",
     project: options.Project = "",
     as_json: options.AsJson = False,
 ) -> None:
@@ -69,7 +68,7 @@ def show(
     """
     with opened() as (workspace, journal):
         handle = chosen(journal, project)
-        state = _moment(handle, at)
+        state = state_at(handle, at)
         problems = _problems(workspace, handle)
     if form == "json" or (as_json and not form):
         output.document(project_data(state))
@@ -95,13 +94,6 @@ def _problems(workspace: Workspace, handle: Handle) -> list[str]:
     if "changed" not in altered(workspace, handle.slug).values():
         return []
     return [file.problem for file in inspect(workspace, handle) if file.status == "drifted"]
-
-
-def _moment(handle: Handle, at: str) -> Project:
-    if not at:
-        return handle.state
-    version = at.isdecimal() and len(at) < 19
-    return handle.at(int(at) if version else handle.version_at(options.moment(at)))
 
 
 def _summary(state: Project) -> Iterable[str]:

@@ -138,7 +138,7 @@ def _checked(
             name,
             not any(each.name == name for each in failed),
             [
-                f"line {each.line + first if each.line else found.line}: {each.value}: {each.said}"
+                _told(each, each.line + first if each.line else found.line)
                 for each in failed
                 if each.name == name
             ],
@@ -150,6 +150,11 @@ def _checked(
     return ValidationAnswer(
         found.token, found.agent, path, found.line, valid, later, checks, list(found.wrong)
     )
+
+
+def _told(failed: snapshots.Check, line: int) -> str:
+    where = f"line {line}" if line else ""
+    return ": ".join(filter(None, (where, failed.value, failed.said)))
 
 
 def _tell(each: ValidationAnswer) -> None:

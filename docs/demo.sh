@@ -73,3 +73,19 @@ run passdown drift --adopt --actor old-agent
 say "A new agent asks where to go on."
 run passdown show
 run passdown resume --agent 03-Architect
+
+say "Two peers share a workspace. One dies; the other goes on with what one command says."
+export PASSDOWN_PROJECT=tools
+run passdown init tools --maintainer ada --agent coder --agent reviewer
+run passdown session start night --actor coder
+run passdown task add "Write the parser" --actor ada
+run passdown task start T001 --actor coder
+run passdown next "Handle floats" --agent coder --actor coder
+run passdown session crash night --reason "no answer" --actor ada
+run passdown task reset T001 --actor ada
+run passdown resume --agent reviewer --from coder --budget 500
+
+say "Why is it so, and is a file what the journal says?"
+run passdown why steps.2.status -p shop
+run passdown diff 3 8 -p shop
+run passdown verify agent-output/shop/00-handoff.md -p shop

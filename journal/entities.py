@@ -225,6 +225,8 @@ class Session(Struct, frozen=True, omit_defaults=True):
     reason: str = ""
     #: When something was last recorded in it that is not bookkeeping.
     progress: Moment = 0
+    #: Whether it was over long before it was reported.
+    over: bool = False
 
 
 class Touch(Struct, frozen=True, omit_defaults=True):
@@ -490,6 +492,15 @@ def last_snapshot(project: Project, agent: str) -> Snapshot | None:
     """The snapshot of an agent that holds: the newest, whenever it was reported."""
     own = (each for each in reversed(project.snapshots.values()) if each.agent == agent)
     return max(own, key=lambda each: each.at, default=None)
+
+
+def last_session(project: Project, agent: str) -> Session | None:
+    """The session of an agent that began last, whenever it was reported.
+
+    One that says that it begins in some years has begun when it was reported.
+    """
+    own = (each for each in reversed(project.sessions.values()) if each.agent == agent)
+    return max(own, key=lambda each: min(each.started, each.progress), default=None)
 
 
 def held_lease(project: Project, step: str) -> Lease | None:

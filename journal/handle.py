@@ -4,6 +4,7 @@ A command is: load the state at version v, decide, append expecting v. If somebo
 tail is read and the command decided again, this time with every other writer kept out.
 """
 
+import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -28,6 +29,9 @@ from journal.request import Appended, Envelope, Request, check, decided
 from journal.rules import By, cautions, check_redaction
 from journal.state import Project, evolve
 from journal.store import Masked, Store
+
+#: The beginning of a UUID that is long enough to mean one.
+_BEGINNING = r"[0-9a-f]{8,32}"
 
 
 class Handle(forks.Forkable):
@@ -64,23 +68,42 @@ class Handle(forks.Forkable):
 
     def at(self, version: int) -> Project:
         """The state as it was at a version."""
+        self.check_version(version)
+        return self._fold(version)
+
+    def check_version(self, version: int) -> None:
+        """Refuse a version that there is not."""
         last = self.version
         if not 1 <= version <= last:
             raise Invalid(
                 f"{self.slug} has versions 1 to {last}, not {version}; see `passdown log`"
             )
-        return self._fold(version)
 
-    def version_at(self, moment: int) -> int:
-        """The last version that was recorded at or before a moment."""
+    def version_at(self, moment: int, first: int = 1) -> int:
+        """The last version that was recorded at or before a moment; no smaller one than `first`,
+        for which 0 would be the time before there were any."""
         version = 0
         for record in self._store.read(self.slug):
             if record.at > moment:
                 break
             version = record.version
-        if not version:
+        if version < first:
             raise Invalid(f"{self.slug} had no records yet at that time; see `passdown log`")
         return version
+
+    def version_of(self, id: str) -> int | None:
+        """The version of the record of that id, or of the only one whose UUID begins so."""
+        if found := self._store.find(self.slug, id):
+            return found.version
+        start = id.lower().replace("-", "")
+        if not re.fullmatch(_BEGINNING, start):
+            return None
+        records = self._store.read(self.slug)
+        meant = [each for each in records if each.id.replace("-", "").startswith(start)]
+        if len(meant) > 1:
+            which = ", ".join(f"{each.id} (version {each.version})" for each in meant[:4])
+            raise Invalid(f"id {id!r} could be {which}; give more of it, or the version")
+        return meant[0].version if meant else None
 
     def records(self, after: int = 0, upto: int | None = None) -> Iterator[Record]:
         """The records with after < version <= upto, in order, each checked against the chain."""

@@ -110,6 +110,8 @@ class Snapshot(Struct, frozen=True, omit_defaults=True):
     phase: str = ""
     revision: int = 0
     unread: int = 0
+    #: What its entry is called, if that stood in a file before it was recorded.
+    heading: str = ""
 
 
 class WorklogEntry(Struct, frozen=True, omit_defaults=True):

@@ -2,11 +2,15 @@
 
 import os
 import re
+from collections.abc import Sequence
 
 from journal import events as e
+from journal.digest import sha256
 from journal.errors import Invalid, NotFound
+from journal.request import Request
 from journal.rules.names import known_actor, workspace_path
 from projections.draft import Draft
+from projections.leftovers import kept
 
 #: Names that mean several: nobody goes by them, and they have no session of their own.
 _SEVERAL = ("all", "both", "everybody", "everyone", "team")
@@ -81,3 +85,16 @@ def _id(draft: Draft, name: str) -> str:
         number += 1
         id = f"{near}-{number}"
     return id
+
+
+def concluded(
+    draft: Draft, name: str, path: str, content: bytes, left: Sequence[e.Leftover]
+) -> list[Request]:
+    """The requests of a draft, if there are any or something is to be kept of the file: then with
+    that, and that the file was taken over."""
+    if draft.requests or left:
+        digest, current = sha256(content).hexdigest(), draft.project.current
+        draft.add(e.ProjectAdopted(path, digest, "", current, projection=name), must=True)
+        for event in kept(name, left, ()):
+            draft.add(event, must=True)
+    return draft.requests

@@ -11,10 +11,10 @@ from journal.handle import Handle
 from journal.state import Project
 from journal.workspace import Workspace
 from projections import active_session, chats, session_state, state_md
+from projections.dialect import Dialect
 from projections.files import edited
 from projections.leftovers import Object, differences
 from projections.places import Folders
-from projections.settings import Target
 
 #: Of one file so many changes are shown.
 _MOST = 500
@@ -38,7 +38,7 @@ class Drift(Struct, frozen=True):
 def drifts(workspace: Workspace, handle: Handle) -> list[Drift]:
     """Every file of a project that was edited outside Passdown."""
     found = [
-        Drift(target.path, _changes(target, content, base))
+        Drift(target.path, changes(target.dialect, content, base))
         for target, content, base in edited(workspace, handle)
     ]
     return [*found, *_chats(workspace, handle.state)]
@@ -52,20 +52,21 @@ def _chats(workspace: Workspace, project: Project) -> Iterator[Drift]:
             yield Drift(chat.path, [Change(token, ["as it was taken"], ["in other words"])])
 
 
-def _changes(target: Target, content: bytes, base: Project) -> list[Change]:
+def changes(dialect: Dialect, content: bytes, base: Project) -> list[Change]:
+    """What a file says otherwise than a state does in its dialect."""
     try:
-        match target.dialect.name:
+        match dialect.name:
             case session_state.NAME:
                 shown = session_state.flat(session_state.form(base))
                 return _fields(shown, session_state.read(content).document, session_state.ASIDE)
             case state_md.NAME:
-                own = state_md.read(target.dialect.render(base)).document
+                own = state_md.read(dialect.render(base)).document
                 return _fields(own, state_md.read(content).document, state_md.ASIDE)
             case active_session.NAME:
                 return _session(content, base)
     except Invalid:
         pass  # then its lines have to do
-    return _lines(content, target.dialect.render(base))
+    return _lines(content, dialect.render(base))
 
 
 def _session(content: bytes, base: Project) -> list[Change]:

@@ -28,14 +28,14 @@ def form(
     own = _grouped(_names(document))
     narrative.form(name, project, document)
     held = {
-        left.path[1]: left.file[0]
+        left.path[1]: _held(left.file[0])
         for left in project.leftovers.get(name, ())
         if len(left.path) == 2 and left.path[0] == _ORDER and left.file
     }
     parts = document["parts"] if isinstance(document["parts"], dict) else {}
     order: list[str] = []
-    for key in _arranged(held.get(""), list(own)):
-        order += _arranged(held.get(key), own[key])
+    for key in narrative.arranged(list(own), held.get("", ())):
+        order += narrative.arranged(own[key], held.get(key, ()))
     document["order"] = [each for each in order if each in parts]
     kept = document["kept"] if isinstance(document["kept"], dict) else {}
     document["kept"] = {name: words for name, words in kept.items() if not gone(name)}
@@ -54,7 +54,7 @@ def left(
 ) -> list[Leftover]:
     """What of a file is to be kept; groups that stand `elsewhere` than they belong are moved."""
     found = narrative.left(file, before, alone, shown, removals=removals, settled=settled)
-    found = [each for each in found if each.path != (_ORDER,)]
+    found = [each for each in found if len(each.path) > 1]  # but the order of all of them
     return [*found, *_orders(file, alone, shown, elsewhere)]
 
 
@@ -70,27 +70,12 @@ def _orders(
         present = list(now) if not key else now.get(key, [])
         there, held = set(order), set(present)
         if [x for x in order if x in held] != [x for x in present if x in there]:
-            yield Leftover((_ORDER, key), "", (_arranged(order, own[key] if key else list(own)),))
+            whole = narrative.arranged(own[key] if key else list(own), order)
+            yield Leftover((_ORDER, key), "", (whole,))
 
 
-def _arranged(held: object, own: list[str]) -> list[str]:
-    """The names in the order that is held; what that has not stands after what it follows here."""
-    if not isinstance(held, list):
-        return own
-    known = set(own)
-    order: list[str] = [x for x in dict.fromkeys(held) if isinstance(x, str) and x in known]
-    there = set(order)
-    following: dict[str, list[str]] = {}
-    last = ""
-    for name in own:
-        if name in there:
-            last = name
-        else:
-            following.setdefault(last, []).append(name)
-    arranged = following.get("", [])
-    for name in order:
-        arranged += [name, *following.get(name, ())]
-    return arranged
+def _held(value: object) -> list[str]:
+    return [name for name in value if isinstance(name, str)] if isinstance(value, list) else []
 
 
 def contiguous(file: Iterable[Piece]) -> Iterator[Piece]:
@@ -116,5 +101,4 @@ def _grouped(names: Iterable[str]) -> dict[str, list[str]]:
 
 
 def _names(document: Object) -> list[str]:
-    found = document.get("order")
-    return [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
+    return _held(document.get("order"))

@@ -203,13 +203,15 @@ def _texts(document: Object, key: str) -> dict[str, str]:
 
 
 def _names(document: Object) -> list[str]:
-    """The parts in their order: as somebody placed them, and each that came later after the one
-    that it follows by itself."""
-    order, placed = _list(document, "order"), _list(document, "placed")
-    if not placed:
-        return order
+    """The parts in their order: as somebody placed them."""
+    return arranged(_list(document, "order"), _list(document, "placed"))
+
+
+def arranged(order: list[str], placed: Iterable[str]) -> list[str]:
+    """Names in the order that they were placed in, and each that came later after the one that it
+    follows by itself."""
     known, first = set(order), ""
-    fixed = [name for name in placed if name in known]
+    fixed = [name for name in dict.fromkeys(placed) if name in known]
     there = set(fixed)
     after: dict[str, list[str]] = {first: []}
     last = first

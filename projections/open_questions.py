@@ -5,7 +5,8 @@ answered is open again. Its words, and all that is no row, stay as somebody wrot
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
@@ -17,12 +18,23 @@ from journal.errors import Invalid, NotFound, Rejected
 from journal.request import Request
 from journal.state import Project
 from projections import groups, narrative
-from projections.adopting import begun
+from projections.adopting import begun, concluded
 from projections.draft import Draft, moment_of
-from projections.leftovers import Object, kept
+from projections.leftovers import Object, digest
 from projections.narrative import Piece
 from projections.prose import line, unline
-from projections.rows import HEADING, Row, head, hidden, lines_of, row, table, with_blanks_above
+from projections.rows import (
+    HEADING,
+    Row,
+    cells,
+    column,
+    head,
+    hidden,
+    lines_of,
+    row,
+    table,
+    with_blanks_above,
+)
 
 NAME = "open-questions"
 RENDERER = 1
@@ -37,6 +49,7 @@ _STATUS: dict[str, Status] = {
     "closed": "resolved",
 }
 _COLUMNS = ("ID", "Source", "Question", "Status", "Resolution")
+_HEAD = f"\n{head(*_COLUMNS)}"
 _TITLE = "# Open Questions Registry\n"
 _ABOUT = """
 What has to be answered before work that depends on it can go on. A new question is a row with the
@@ -70,8 +83,10 @@ def intact(content: bytes) -> bool:
 # -- what a state has ------------------------------------------------------------------------
 
 
-def _own(project: Project) -> Object:
-    return narrative.own(dict(_parts(project)))
+def _own(project: Project, heads: Mapping[str, str] = MappingProxyType({})) -> Object:
+    """The file that a state has alone; its tables have the columns of an adopted file, or of the
+    heads that are given."""
+    return narrative.own(dict(_parts(project, heads)))
 
 
 def _form(project: Project) -> Object:
@@ -79,18 +94,19 @@ def _form(project: Project) -> Object:
     return groups.form(NAME, project, document)
 
 
-def _parts(project: Project) -> Iterator[tuple[str, str]]:
+def _parts(project: Project, heads: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     yield "title", _TITLE
     yield "about", _ABOUT
     for status, section in _SECTIONS.items():
         asked = [each for each in project.questions.values() if each.status == status]
         if status == "resolved":
             asked = sorted(asked, key=lambda each: each.resolved or 0)[::-1]
+        columns = _columns(project, section, heads)
         yield section, f"\n## {section.capitalize()} Questions\n"
         yield f"{section} none", "" if asked else f"\n*No {section} questions.*\n"
-        yield f"{section} head", f"\n{head(*_COLUMNS)}" if asked else ""
+        yield f"{section} head", _HEAD if asked else ""
         for each in asked:
-            yield f"{section} {_key(each.id)}", _row(each)
+            yield f"{section} {_key(each.id)}", _row(each, columns)
         yield f"{section} end", ""
 
 
@@ -98,9 +114,27 @@ def _key(id: str) -> str:
     return id.replace(" ", "\u00a0")
 
 
-def _row(each: Question) -> str:
+def _columns(project: Project, section: str, heads: Mapping[str, str]) -> list[str]:
+    """The columns of a table: those of the file whose head stands there, for as long as it does."""
+    words = heads.get(f"{section} head", "")
+    for left in project.leftovers.get(NAME, ()):
+        ours = left.path == ("parts", f"{section} head") and left.own == digest(_HEAD)
+        if ours and left.file and not words:
+            words = str(left.file[0])
+    found = next((row for each in words.split("\n") if (row := cells(each))), [])
+    names = [column(cell) for cell in found]
+    return names if names and _is_ours(names) else [column(cell) for cell in _COLUMNS]
+
+
+def _is_ours(columns: list[str]) -> bool:
+    """Whether a table of these columns asks questions."""
+    return columns[0] == "id" and any(each.startswith("question") for each in columns)
+
+
+def _row(each: Question, columns: list[str]) -> str:
     words = (each.id, each.source, each.text, each.status, each.resolution)
-    return row(*map(_cell, words))
+    said = dict(zip((column(cell) for cell in _COLUMNS), words, strict=True))
+    return row(*(_cell(said.get(name.partition(" ")[0], "")) for name in columns))
 
 
 def _cell(word: str) -> str:
@@ -175,7 +209,7 @@ def _of_section(
         yield Piece("", "".join(lines[start:above]))
         yield Piece(f"{section} none", "".join(lines[above : at + 1]))
         start = at + 1
-    for entry in table(section, lines, start, end):
+    for entry in table(section, lines, start, end, fits=_is_ours):
         asked = _asked(entry, known) if isinstance(entry, Row) else None
         yield asked or Piece("" if isinstance(entry, Row) else entry.name, entry.text)
 
@@ -224,8 +258,8 @@ def adopt_bytes(
             "the file is no OPEN_QUESTIONS.md: it lacks its title '# Open Questions' or every "
             "section; it may have been cut, restore it"
         )
-    digest = sha256(content).hexdigest()
-    if base is None and digest in project.sources:
+    found = sha256(content).hexdigest()
+    if base is None and found in project.sources:
         return []
     draft = Draft(project, by, now)
     updated = _UPDATED.search(words)
@@ -238,34 +272,32 @@ def adopt_bytes(
     entries = _read(words, draft.project)
     ids = _tell(draft, base, before, entries, first)
     left = _left(draft.project, base, before, entries, ids, removals or first, first)
-    if draft.requests or left:
-        current = draft.project.current
-        draft.add(e.ProjectAdopted(path, digest, "", current, projection=NAME), must=True)
-        for event in kept(NAME, left, ()):
-            draft.add(event, must=True)
-    return draft.requests
+    return concluded(draft, NAME, path, content, left)
 
 
 def _tell(
     draft: Draft, base: Project, before: Object, entries: list[Piece | _Asked], first: bool
 ) -> dict[str, str]:
     """Propose what rows say beyond what the file was rendered with; ids in the file -> by now."""
-    was = {x.id: x for x in _read(narrative.text(before), base) if isinstance(x, _Asked)}
+    was = [x for x in _read(narrative.text(before), base) if isinstance(x, _Asked)]
+    shown, same = {x.id: x for x in reversed(was)}, {(x.section, x.row.text) for x in was}
     ids: dict[str, str] = {}
+    told = set[str]()
     asked = [entry for entry in entries if isinstance(entry, _Asked)]
     # What was answered last stands on top.
     asked.sort(key=lambda each: each.section == "resolved")
     count = sum(each.section != "resolved" for each in asked)
     for each in asked[:count] + asked[count:][::-1]:
-        if each.id in ids:
-            continue
-        known, shown = base.questions.get(each.id), was.get(each.id)
-        if known is None:
-            ids[each.id] = _open(draft, each, first)
-        else:
-            ids[each.id] = each.id
-            if shown is None or shown.row.text != each.row.text or shown.section != each.section:
-                _change(draft, known, each, shown, first)
+        known = base.questions.get(each.id)
+        if (each.section, each.row.text) in same:
+            ids.setdefault(each.id, each.id)
+        elif each.id not in told:
+            told.add(each.id)
+            if known is None:
+                ids[each.id] = _open(draft, each, first)
+            else:
+                ids[each.id] = each.id
+                _change(draft, known, each, shown.get(each.id), first)
     return ids
 
 
@@ -331,8 +363,9 @@ def _left(
     first: bool,
 ) -> list[e.Leftover]:
     """Where the file would not come out again as it is, although it says something of its own."""
-    alone, shown = _own(project), _form(project)
-    file = list(groups.contiguous(_pieces(entries, ids)))
+    file = list(groups.contiguous(_pieces(project, entries, ids, before)))
+    heads = {piece.name: piece.text for piece in file if piece.name.endswith(" head")}
+    alone, shown = _own(project, heads if first else {}), _form(project)
     before = alone if first else before
     named = {piece.name for piece in file}
     was = before["parts"]
@@ -350,13 +383,23 @@ def _left(
     return groups.left(file, before, alone, shown, removals=removals, settled=settled)
 
 
-def _pieces(entries: list[Piece | _Asked], ids: dict[str, str]) -> Iterator[Piece]:
+def _pieces(
+    project: Project, entries: list[Piece | _Asked], ids: dict[str, str], before: Object
+) -> Iterator[Piece]:
+    """The file as parts: a row that belongs into another table by now is our row there, and one
+    that is there twice is words."""
+    once, parts = set[str](), before["parts"]
+    assert isinstance(parts, dict)
     for entry in entries:
         match entry:
             case Piece():
                 yield entry
             case _Asked():
-                id = ids.get(entry.id, "")
-                # Under another id it has our row.
-                if id == entry.id:
-                    yield Piece(f"{entry.section} {_key(id)}", entry.row.text)
+                id, name = ids.get(entry.id, ""), f"{entry.section} {_key(entry.id)}"
+                known = project.questions.get(id)
+                at_home = known is not None and _SECTIONS[known.status] == entry.section
+                if id == entry.id and (at_home or name in parts) and name not in once:
+                    yield Piece(name, entry.row.text)
+                    once.add(name)
+                elif id == entry.id and name in once:
+                    yield Piece("", entry.row.text)

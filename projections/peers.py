@@ -4,7 +4,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from journal.entities import Project, Task, last_snapshot, task_status
+from journal.entities import Project, Task, last_session, last_snapshot, task_status
 
 Standing: TypeAlias = Literal["complete", "partial", "blocked"]
 
@@ -30,9 +30,9 @@ def active_task(project: Project, agent: str) -> ActiveTask | None:
     Of an agent whose session is closed its snapshot says it, until somebody has done that task.
     """
     last = last_snapshot(project, agent)
-    own = [session for session in project.sessions.values() if session.agent == agent]
-    open_ = any(session.status == "active" for session in own)
-    if last is not None and not open_ and (not own or own[-1].id == last.session):
+    session = last_session(project, agent)
+    open_ = any(x.agent == agent and x.status == "active" for x in project.sessions.values())
+    if last is not None and not open_ and (session is None or session.id == last.session):
         known = project.tasks.get(last.task)
         if known is not None and known.status == "done" and last.status != "complete":
             return None

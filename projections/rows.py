@@ -77,14 +77,21 @@ def table(
     lines: list[str],
     start: int,
     end: int,
+    *,
+    fits: Callable[[list[str]], bool],
     hides: Callable[[list[str], int], int] = hidden,
 ) -> Iterator[Piece | Row]:
-    """The head and the rows of a section's table, and what else stands around it."""
+    """The head and the rows of a section's table, if its columns fit, and what stands around it."""
     at = start
     while at < end:
         if past := hides(lines, at):
             at = past
-        elif cells(lines[at]) and at + 1 < end and _RULE.fullmatch(lines[at + 1].strip()):
+        elif (
+            (names := cells(lines[at]))
+            and at + 1 < end
+            and _RULE.fullmatch(lines[at + 1].strip())
+            and fits([column(name) for name in names])
+        ):
             break
         else:
             at += 1
@@ -95,7 +102,7 @@ def table(
     above = max(with_blanks_above(lines, at), start)
     yield Piece("", "".join(lines[start:above]))
     yield Piece(f"{section} head", "".join(lines[above : at + 2]))
-    columns = [_column(cell) for cell in cells(lines[at]) or ()]
+    columns = [column(cell) for cell in cells(lines[at]) or ()]
     at += 2
     while at < end and (found := cells(lines[at])) is not None:
         if len(found) == len(columns):
@@ -108,5 +115,6 @@ def table(
     yield Piece("", "".join(lines[at:end]))
 
 
-def _column(cell: str) -> str:
+def column(cell: str) -> str:
+    """The name of a column, however it is written."""
     return re.sub(r"[^a-z]+", " ", cell.lower()).strip()

@@ -1,6 +1,7 @@
 """The files of a workspace that agents share, as they are found in a folder and brought in."""
 
 import fnmatch
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ FILES = {
     for name, dialect in DIALECTS.items()
     if dialect.path.startswith("{workspace}/")
 }
+#: The one that says whose the others are.
+TURNFILE = "TURNFILE.yaml"
 #: What the files of agents are called, that may have snapshots in them.
 CHATS = "chat-*.md"
 #: What such a file has, if it has a snapshot.
@@ -50,7 +53,13 @@ def projection(name: str, content: bytes) -> str:
     if fnmatch.fnmatch(name, CHATS):
         return CHAT
     is_turnfile = name.endswith((".yaml", ".yml")) and _TURNFILE.search(content)
-    return FILES["TURNFILE.yaml"] if is_turnfile else ""
+    return FILES[TURNFILE] if is_turnfile else ""
+
+
+def is_same_file(one: str, other: str) -> bool:
+    """Whether two paths are of one file of a project, of which each agent has one of its own."""
+    names = os.path.basename(one), os.path.basename(other)
+    return names[0] == names[1] or not all(fnmatch.fnmatch(name, CHATS) for name in names)
 
 
 def has_snapshot(path: Path) -> bool:
@@ -61,9 +70,13 @@ def has_snapshot(path: Path) -> bool:
         return False
 
 
-def read(projection: str, content: bytes) -> Source:
+def read(projection: str, content: bytes, file: str) -> Source:
     """What a file is; Invalid if it is not what it is called."""
-    return Source(projection, _named(content) if projection == FILES["TURNFILE.yaml"] else "")
+    if projection == CHAT:
+        from projections.snapshot import adopting
+
+        return Source(projection, "", adopting.warnings(content, file))
+    return Source(projection, _named(content) if projection == FILES[TURNFILE] else "")
 
 
 def name_in(turnfile: Path) -> str:

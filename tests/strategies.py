@@ -234,6 +234,7 @@ _FIELDS: dict[str, SearchStrategy[Any]] = {
     "originals": st.just(()),
     "output": _SMALL,
     "archived": st.booleans(),
+    "over": st.booleans(),
     "parallel": st.none() | st.booleans(),
     "passed": st.booleans(),
     "passes_executed": _SMALL,
@@ -335,6 +336,7 @@ _OWN: dict[tuple[type[e.Event], str], SearchStrategy[Any]] = {
     (e.SessionStarted, "name"): st.sampled_from(("", "evening run")),
     (e.SignalSent, "detail"): WORDS,
     (e.SignalSent, "kind"): st.sampled_from(("ready", "blocked", "notify")),
+    (e.SnapshotTaken, "heading"): st.sampled_from(("", "Session 4 Close Snapshot — Worker")),
     (e.SnapshotTaken, "status"): st.sampled_from(("complete", "partial", "blocked")),
     (e.SnapshotTaken, "task"): WORDS,
     (e.SnapshotTaken, "token"): st.just(_REVISION),
@@ -356,7 +358,7 @@ _OWN |= {
 }
 
 #: The field that names the new thing, and the form of its id.
-_NEW: dict[type[e.Event], tuple[str, str]] = {
+NEW: dict[type[e.Event], tuple[str, str]] = {
     e.DecisionMade: ("decision", "D{:03}"),
     e.FindingOpened: ("finding", "F{:03}"),
     e.ErrorRecorded: ("error", "E{:03}"),
@@ -397,8 +399,8 @@ def numbered(events: list[e.Event]) -> list[e.Event]:
     counts: dict[str, int] = {}
     result = []
     for event in events:
-        if type(event) in _NEW:
-            name, form = _NEW[type(event)]
+        if type(event) in NEW:
+            name, form = NEW[type(event)]
             counts[form] = counts.get(form, 0) + 1
             event = replace(event, **{name: form.format(counts[form])})
         result.append(event)

@@ -86,6 +86,16 @@ def test_what_is_missing_is_appended_again(tools: Path) -> None:
     assert good(tools, "log", "--json", "-n", "1").json["type"] == "project.recovered"
 
 
+def test_what_never_came_to_the_file_comes_with_the_next(tools: Path) -> None:
+    """A writer that was killed before it wrote leaves one more to be appended by the next."""
+    one = take(tools, "first")
+    two = take(tools, "second", "--no-sync")
+    three = take(tools, "third")
+    found = snapshot.entries((tools / CHAT).read_bytes())
+    assert [each.word("revision") for each in found] == [one, two, three]
+    good(tools, "verify")
+
+
 def test_what_an_agent_does_away_with_stays_away(tools: Path) -> None:
     """An older entry that was taken out is not missed while the newest is there."""
     take(tools, "first")
@@ -136,6 +146,17 @@ def test_words_put_into_a_snapshot_are_reported(tools: Path) -> None:
         assert (tools / CHAT).read_text() == edited
     good(tools, "drift", "--revert")
     assert (tools / CHAT).read_text() == f"{edited}\n{entry(tools, token)}"
+    good(tools, "verify")
+
+
+def test_who_goes_on_below_an_entry_needs_no_heading(tools: Path) -> None:
+    """Plain lines that an agent writes below its snapshot are not a part of that."""
+    take(tools, "first")
+    with (tools / CHAT).open("a") as file:
+        file.write("\nMore talk.\n\n### And more\n\n- OQ-999 is what I think of\n")
+    good(tools, "snapshot", "validate", CHAT)
+    take(tools, "second")
+    good(tools, "snapshot", "validate", CHAT)
     good(tools, "verify")
 
 

@@ -35,6 +35,8 @@ COMMANDS = {
     if generate.forms(command)
 }
 _POSTED = "mail post x --to reviewer --actor coder"
+_KEY = "seal keygen ../audit.key"
+_SEALED = [_KEY, "seal --key ../audit.key -o monday.seal"]
 #: What must have happened before a command's example makes sense.
 GIVEN = {
     "step checkpoint": ["step start 2"],
@@ -100,6 +102,10 @@ GIVEN = {
     "import": ["export -o shop.jsonl"],
     "restore": ["backup shop.db"],
     "search": ["finding open 'Key Vault allows public access'"],
+    "seal": [_KEY],
+    "seal verify": _SEALED,
+    "seal prove": _SEALED,
+    "seal check": [*_SEALED, "seal prove 1 --seal monday.seal -o 1.tlog-proof"],
 }
 
 
@@ -188,7 +194,7 @@ def test_a_wrong_option_is_a_usage_error(tmp_path: Path, name: str) -> None:
 
 
 #: They need no project that is there: they make it, say how to, or work beside it.
-ANYWHERE = ("init", "adopt", "resume", "setup", "doctor", "import", "restore")
+ANYWHERE = ("init", "adopt", "resume", "setup", "doctor", "seal check", "import", "restore")
 #: They are of all projects at once.
 OF_ALL = (*ANYWHERE, "projects", "backup")
 

@@ -98,8 +98,8 @@ def test_a_worklog_of_two_thousand_lines(tools: Path) -> None:
 
 
 def test_it_is_proposed_where_it_is_noticed(tools: Path) -> None:
-    """In show and after the next entry, with how many can move and the command for it; nowhere
-    before, and not any more once it was done."""
+    """In show, resume and after the next entry, with how many can move and the command for it;
+    nowhere before, and not any more once it was done."""
     fill(tools, 20)
     assert good(tools, "show").err == ""
     fill(tools, 12)
@@ -110,6 +110,7 @@ def test_it_is_proposed_where_it_is_noticed(tools: Path) -> None:
         r"approves of that with `passdown worklog compact --actor ada -p tools`",
         proposed,
     )
+    assert "32 entries are completed and can move" in good(tools, "resume").out
     logged = good(tools, "worklog", "log", "One more", "--actor", "coder")
     assert "33 entries" in logged.err
     assert good(tools, "worklog", "complete", "W033", "--actor", "coder").err == ""

@@ -183,6 +183,57 @@ def test_what_comes_later_joins_it() -> None:
         assert kept in text or kept.startswith("| OQ-012")
 
 
+def test_other_columns_stay() -> None:
+    """A table with other columns keeps them, and a new row has what belongs into each."""
+    head = "| ID | Question | Owner | Status |\n|---|---|---|---|\n"
+    text = f"# Open Questions\n\n## Active Questions\n\n{head}| OQ-004 | Which? | ada | open |\n"
+    shared = Workspace()
+    shared.adopt(text.encode())
+    shared.add(e.QuestionOpened("New?", question="OQ-005"))
+    again = rendered(shared)
+    assert f"{head}| OQ-004 | Which? | ada | open |\n| OQ-005 | New? | — | open |\n" in again
+    assert shared.adopt(open_questions.render(shared.project), shared.project) == 0
+
+
+LINES = st.lists(
+    st.sampled_from(
+        [
+            *("## Active Questions", "## Deferred Questions", "## Resolved Questions", "## Notes"),
+            *("| ID | Question | Status |", "| ID | Source | Question | Status | Resolution |"),
+            *(
+                "|---|---|---|",
+                "|---|---|---|---|---|",
+                "---",
+                "",
+                "",
+                "text",
+                "<!--",
+                "-->",
+                "```",
+            ),
+            *("| OQ-001 | Why? | open |", "| OQ-002 | x | How? | open | — |", "| OQ-003 |"),
+            *("| OQ-004 | x | Who? | resolved | me |", "*No active questions.*", "    indented"),
+            "| OQ-005 | x | Where? | deferred | — |",
+        ]
+    ),
+    max_size=30,
+).map("\n".join)
+
+
+@settings(deadline=None, max_examples=200)
+@given(LINES)
+def test_any_file_is_adopted(lines: str) -> None:
+    """Whatever the lines, they come out again, and hold still."""
+    text = f"# Open Questions\n\n## Active Questions\n{lines}\n"
+    shared = Workspace()
+    shared.adopt(text.encode())
+    again = rendered(shared).split("\n")
+    row = "| OQ-"  # one that stands in the wrong table, or twice, is one by then
+    assert [line for line in text.split("\n") if line not in again and row not in line] == []
+    assert shared.adopt(text.encode()) == 0
+    assert shared.adopt(open_questions.render(shared.project), shared.project) == 0
+
+
 # -- edits of ours ---------------------------------------------------------------------------
 
 

@@ -3,6 +3,7 @@
 Each agent is a process of its own, and what the second does it takes out of the first's output.
 """
 
+import json
 import re
 import shlex
 from pathlib import Path
@@ -131,6 +132,18 @@ def test_it_stays_within_its_budget(tools: Path, budget: int) -> None:
     assert len(said) <= budget * 3.5
     assert "T001 Write the parser (partial). Next action: Handle floats." in said
     assert ("Left out to fit: " in said) == (budget < 8000)
+
+
+def test_what_is_left_out_is_shown_by_the_command_that_is_named(tools: Path) -> None:
+    """It is that of the one who reads, after the one whose work it is, and shows all of it."""
+    as_coder(tools, "session", "end", "--snapshot", "--why", "y " * 3000, "--next", "Handle floats")
+    good(tools, "handoff", "--to", "reviewer", "--from", "coder", "--actor", "ada")
+    said = resumed(tools, "--budget", "400")
+    [more] = re.findall(r"Left out to fit: .*; `passdown (.*?)` shows them", said)
+    assert shlex.split(more)[-4:] == ["--agent", "reviewer", "--from", "coder"]
+    whole = run(tools, *shlex.split(more)).out
+    assert "y " * 2999 in whole
+    assert "Handoff: T001 Write the parser" in whole
 
 
 def as_coder_quick(folder: Path, *words: str) -> None:
@@ -302,3 +315,68 @@ def test_mail_is_pointed_out_once_when_a_turn_ends(tools: Path) -> None:
     good(tools, "session", "resume", "host-1", "--actor", "coder")
     good(tools, "mail", "post", "And times?", "--to", "coder", "--actor", "reviewer")
     assert "1 message is unread" in stop()["systemMessage"]
+
+
+def test_who_closes_without_a_snapshot_has_closed(tools: Path) -> None:
+    """The state tells the same parts, and nobody is said to have died."""
+    as_coder(tools, "session", "end")
+    said = resumed(tools)
+    assert "has ended: closed without a snapshot, and composed from the journal instead" in said
+    assert "not closed by its agent" not in said
+
+
+def test_an_agent_need_not_name_the_only_session_it_has(tools: Path) -> None:
+    """Closing works as with a snapshot; with none open, or two, it has to be named."""
+    as_coder(tools, "session", "note", "nearly done")
+    as_coder(tools, "session", "end")
+    assert state(tools)["sessions"]["session-001"]["status"] == "ended"
+    refused = quick(tools, "session", "end", "--actor", "coder")
+    assert (refused.code, "which session?" in refused.err) == (exits.INVALID, True)
+
+
+def test_a_session_that_went_on_after_its_snapshot_is_told_as_it_is_now(tools: Path) -> None:
+    """Whoever dies hours after its last snapshot has left more than that says; its own words stay,
+    for nobody else has them.
+    """
+    (tools / "grammar.md").write_text("x\n")
+    words = ("--why", "Floats need a lookahead.", "--next", "Handle floats")
+    as_coder(tools, "snapshot", *words, "--read", "grammar.md=the law")
+    as_coder(tools, "session", "note", "this is no part of a snapshot", "--session", "night")
+    good(tools, "handoff", "--to", "reviewer", "--from", "coder", "--actor", "ada")
+    said = resumed(tools)
+    assert "closed" in said
+    assert "not closed by its agent" not in said
+    (tools / "src/floats.py").write_text("x\n")
+    as_coder(tools, "files", "created", "src/floats.py", "-d", "all the floats")
+    as_coder(tools, "next", "Handle dates", "--agent", "coder")
+    good(tools, "session", "crash", "night", "--reason", "no answer", "--actor", "ada")
+    said = resumed(tools)
+    assert "not closed by its agent" in said
+    assert "its last snapshot is REV-" in said
+    assert "src/floats.py" in said
+    assert "Next action: Handle dates." in said
+    assert "Floats need a lookahead." in said
+    assert "`grammar.md` — ~1 lines / ~1 tokens — the law" in said
+
+
+def test_a_session_that_is_reported_late_is_not_the_last(tools: Path) -> None:
+    """What is told today of a session of last week takes nobody's last snapshot away."""
+    as_coder(tools, "session", "end", "--snapshot", "--next", "Handle floats")
+    long_ago = {"agent": "coder", "name": "old", "over": True}
+    as_coder(
+        tools, "append", "session.started", json.dumps(long_ago), "--occurred", "2026-01-02T10:00Z"
+    )
+    as_coder(tools, "session", "end", "old", "--occurred", "2026-01-02T11:00Z")
+    said = resumed(tools)
+    assert "not closed by its agent" not in said
+    assert "T001 Write the parser (partial). Next action: Handle floats." in said
+
+
+def test_what_does_not_hold_of_nothing_names_no_line(tools: Path) -> None:
+    """A part that is not there is on no line, and none is told."""
+    body = "### What I did\n\n- a lot"
+    as_coder(tools, "append", "snapshot.taken", json.dumps({"body": body}))
+    as_coder(tools, "session", "end")
+    said = resumed(tools)
+    assert "- active task — it does not say how its task stands" in said
+    assert "Take up what coder left" not in said

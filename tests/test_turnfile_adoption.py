@@ -278,6 +278,19 @@ def test_adopted_again_it_comes_to_nothing() -> None:
         assert made(content, project, base=project, removals=True) == []
 
 
+def test_a_long_chain_of_tasks_and_a_circle() -> None:
+    """Tasks that wait on each other in any order are all there, with what they wait on."""
+    document_ = yaml.safe_load(FILE)
+    tasks = document_["coordination"]["tasks"]
+    for n in range(1_000):
+        tasks[f"t{n}"] = {**tasks["rest"], "depends_on": [f"t{n + 1}"], "owner": "unassigned"}
+    tasks["t1000"] = {**tasks["rest"], "depends_on": ["u"], "owner": "unassigned"}
+    tasks["u"] = {**tasks["rest"], "depends_on": ["t1000"], "owner": "unassigned"}
+    project = adopted(yaml.safe_dump(document_, sort_keys=False))
+    assert document(project)["coordination"]["tasks"] == tasks
+    assert project.tasks["t0"].depends_on == ("t1",)
+
+
 def test_a_name_that_no_agent_can_have_is_kept() -> None:
     """A maintainer or agent by such a name stays in the file, and nothing is recorded for it."""
     text = FILE.replace('id: "fen"', 'id: "<your name>"').replace("  otter:\n", '  "an otter":\n')

@@ -34,7 +34,10 @@ class TokensUsed(Event, frozen=True):
 
 
 class SessionStarted(Event, frozen=True):
-    """An agent began a stretch of work. `name` and `host` are aliases of the session's id."""
+    """An agent began a stretch of work. `name` and `host` are aliases of the session's id.
+
+    One that was `over` long before it was reported says nothing of what its agent is at now.
+    """
 
     type: ClassVar[str] = "session.started"
     coordinates: ClassVar[bool] = True
@@ -45,6 +48,7 @@ class SessionStarted(Event, frozen=True):
     continues: str = ""
     session: str = ""
     hook: str = ""
+    over: bool = False
 
 
 class SessionResumed(Event, frozen=True):

@@ -11,7 +11,8 @@ class SnapshotTaken(Event, frozen=True):
     """A session was closed with all that a successor needs.
 
     `body` is what stands in the agent's file from the first `###` on, to the letter; the token's
-    checksum is over it. `number` is that of the session among the agent's own.
+    checksum is over it. `number` is that of the session among the agent's own. One that stood in
+    a file before it was recorded has the `heading` that it has there.
     """
 
     type: ClassVar[str] = "snapshot.taken"
@@ -31,3 +32,4 @@ class SnapshotTaken(Event, frozen=True):
     #: Which of the agent's snapshots it is, and its token.
     sequence: Count = 0
     token: str = ""
+    heading: str = ""

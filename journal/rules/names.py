@@ -95,8 +95,13 @@ def find_blocker(project: Project, id: str) -> Blocker:
 
 
 def find_session(project: Project, name: str, by: By) -> Session:
-    """The session that goes by that name, else the one that the request is made in."""
+    """The session that goes by that name, else the one that the request is made in, else the only
+    one that whoever asks has open."""
     wanted = name or by.session or ""
+    if not wanted and by.actor:
+        own = (x for x in project.sessions.values() if x.agent == by.actor)
+        open_ = [session.id for session in own if session.status == "active"]
+        wanted = open_[0] if len(open_) == 1 else ""
     if not wanted:
         raise Invalid("which session? name it with --session")
     return project.sessions[find("session", wanted, project.session_names)]
@@ -200,8 +205,8 @@ def check_agent_id(agent: str) -> None:
     """Refuse an agent that no file can be named after: its snapshots go into one of its own."""
     if not _AGENT.fullmatch(agent) or ".." in agent:
         raise Invalid(
-            f"agent {quoted(agent)} cannot have a file of its own; an id is of letters, digits, "
-            "'.', '_' and '-', and begins with a letter or digit"
+            f"agent {quoted(agent)} cannot have a file of its own; an id is of at most 64 letters, "
+            "digits, '.', '_' and '-', and begins with a letter or digit"
         )
 
 

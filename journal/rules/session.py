@@ -69,12 +69,16 @@ def _session_started(p: Project, x: e.SessionStarted, by: By) -> list[e.Event]:
             f"start a session with host id {x.host}", "that is the id of another session"
         )
     id = new_id(x.session, "session-{:03}", p.sessions, "session", p.session_names)
-    superseded = _open_of(p, agent, by)
+    superseded = None if x.over else _open_of(p, agent, by)
     if x.continues:
         continues = find_session(p, x.continues, by).id
+    elif x.over:
+        continues = ""  # whatever crashed since then, it did not take up
     else:
         continues = superseded.id if superseded else _abandoned(p, agent)
     started = replace(x, name=name, agent=agent, continues=continues, session=id)
+    if x.over:
+        return [started]
     if superseded is None:
         return [started, *_waiting(p, by)]
     ended = e.SessionEnded(superseded.id, handoff_reason=f"superseded by {id}")
@@ -83,8 +87,11 @@ def _session_started(p: Project, x: e.SessionStarted, by: By) -> list[e.Event]:
 
 def _closing(p: Project, session: Session, ended: e.Event, by: By) -> list[e.Event]:
     """The end of a session, with what its agent gives back and what has waited too long by then."""
+    if session.over:
+        return [ended]  # it holds nothing by now, and who waited then has long gone on
     others = (x for x in p.sessions.values() if x.agent == session.agent and x.id != session.id)
-    if p.coordination is None or any(each.status == "active" for each in others):
+    goes_on = any(each.status == "active" for each in others)
+    if p.coordination is None or goes_on:
         return [ended, *_waiting(p, by, session.id)]
     held = [x for x in p.leases.values() if x.agent == session.agent and x.files]
     released = [

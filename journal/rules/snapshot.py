@@ -16,6 +16,7 @@ _TOKEN = re.compile(r"REV-[A-Za-z0-9._-]{1,150}")
 #: What would end the entry of a file that a body stands in.
 _HEADING = re.compile(r"^#{1,2}(?:[ \t]|$)", re.MULTILINE)
 _PART = "### "
+_LONGEST_HEADING = 300
 
 
 def _snapshot_taken(p: Project, x: e.SnapshotTaken, by: By) -> list[e.Event]:
@@ -25,6 +26,7 @@ def _snapshot_taken(p: Project, x: e.SnapshotTaken, by: By) -> list[e.Event]:
     agent = x.agent or session.agent or by.actor or ""
     check_agent_id(agent)
     _check_body(x.body)
+    _check_heading(x.heading)
     asked = f"take a snapshot of session {session.id}"
     if session.agent and agent != session.agent:
         raise Rejected(asked, f"it is {session.agent}'s, not {agent}'s")
@@ -78,11 +80,20 @@ def _check_body(body: str) -> None:
         )
 
 
+def _check_heading(heading: str) -> None:
+    """Refuse what is not one line of a file."""
+    if not (heading.isprintable() and len(heading) <= _LONGEST_HEADING):
+        raise Invalid(
+            f"the heading of a snapshot is one line of at most {_LONGEST_HEADING} characters; "
+            "leave it out and it gets its own"
+        )
+
+
 def _token(p: Project, x: e.SnapshotTaken, by: By, agent: str, sequence: int) -> str:
     """The token of a snapshot: a given one has to be of this body, as far as it says."""
     if not x.token:
-        today = day(by.now).replace("-", "")
-        return f"REV-{today}-snapshot-{agent}-{sequence:02}-h{checksum(x.body)}"
+        taken = day(by.now if by.occurred is None else by.occurred).replace("-", "")
+        return f"REV-{taken}-snapshot-{agent}-{sequence:02}-h{checksum(x.body)}"
     if not _TOKEN.fullmatch(x.token):
         raise Invalid(f"{quoted(x.token)} is no token of a snapshot; leave it out and it gets one")
     if has_checksum(x.token) and not matches(x.token, x.body):

@@ -58,20 +58,23 @@ def _session_started(p: Project, x: e.SessionStarted, r: Record) -> None:
         note=x.note,
         continues=x.continues,
         progress=r.at,
+        over=x.over,
     )
     for name in (x.session, x.name, x.host):
         if name:
             p.session_names[name] = x.session
-    _is_now(p, p.sessions[x.session].agent, "active", 1)
+    if not x.over:
+        _is_now(p, p.sessions[x.session].agent, "active", 1)
     _fired(p, x.hook, r)
 
 
 def _session_resumed(p: Project, x: e.SessionResumed, r: Record) -> None:
     if session := p.sessions.get(x.session):
         p.sessions[x.session] = replace(
-            session, status="active", ended=None, heartbeat=r.time, progress=r.at
+            session, status="active", ended=None, heartbeat=r.time, progress=r.at, over=False
         )
-        _is_now(p, session.agent, "active", 0 if session.status == "active" else 1)
+        at_work = session.status == "active" and not session.over
+        _is_now(p, session.agent, "active", 0 if at_work else 1)
     _fired(p, x.hook, r)
 
 
@@ -101,14 +104,16 @@ def _session_ended(p: Project, x: e.SessionEnded, r: Record) -> None:
             context_usage=session.context_usage if x.context_usage is None else x.context_usage,
             handoff_reason=x.handoff_reason or session.handoff_reason,
         )
-        _is_now(p, session.agent, "idle", -1 if session.status == "active" else 0)
+        if not session.over:
+            _is_now(p, session.agent, "idle", -1 if session.status == "active" else 0)
     _fired(p, x.hook, r)
 
 
 def _session_crashed(p: Project, x: e.SessionCrashed, r: Record) -> None:
     if session := p.sessions.get(x.session):
         p.sessions[x.session] = replace(session, status="crashed", ended=r.time, reason=x.reason)
-        _is_now(p, session.agent, "offline", -1 if session.status == "active" else 0)
+        if not session.over:
+            _is_now(p, session.agent, "offline", -1 if session.status == "active" else 0)
 
 
 def _brief_shown(p: Project, x: e.BriefShown, r: Record) -> None:

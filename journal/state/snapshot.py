@@ -25,6 +25,7 @@ def _snapshot_taken(p: Project, x: e.SnapshotTaken, r: Record) -> None:
         x.phase,
         x.revision,
         x.unread,
+        x.heading,
     )
 
 

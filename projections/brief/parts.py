@@ -53,6 +53,7 @@ def compose(
         advice = orchestration.advise(project, at, agent)
         warnings = orchestration.cautions(project, at, agent, direct=bool(step))
     advice, among = _among_peers(project, agent, left, advice)
+    told = (*warnings, *unseen, *among.pop("cautions", ()))
     load, missing, used = _reading(project, at, sizes or {}, plans)
     return Brief(
         project=project.slug,
@@ -72,7 +73,7 @@ def compose(
         left_out={name: n for name, n in project.beyond.items() if name in TOPICS},
         offers=advice.offers,
         phases=standing(project),
-        warnings=(*warnings, *unseen, *among.pop("cautions", ())),
+        warnings=told,
         mismatches=mismatches,
         findings=_findings(project),
         blockers=_blockers(project),
@@ -104,6 +105,8 @@ def _among_peers(
     left = left or peers.Handover()
     too_long = compaction.proposal(project)
     return peers.advise(project, agent, left, advice), {
+        "reader": agent,
+        "predecessor": left.agent if left.agent != agent else "",
         "cautions": (protocol.Caution(f"{too_long}."),) if too_long else (),
         "checks": left.checks,
         "snapshot": peers.parts(left),

@@ -45,13 +45,13 @@ def predecessor(project: Project, agent: str, named: str) -> str:
 
 def sought(project: Project, agent: str) -> set[str]:
     """The files that are to be looked at, to tell what an agent left."""
+    found: set[str] = set()
     if session := snapshot.left_open(project, agent):
-        return set(snapshot.to_measure(project, session))
-    last = last_snapshot(project, agent)
-    if last is None:
-        return set()
-    has = snapshot.read(last.body)
-    return {*(file.path for file in has.modified), *(file.path for file in has.reading)}
+        found |= set(snapshot.to_measure(project, session))
+    if last := last_snapshot(project, agent):
+        has = snapshot.read(last.body)
+        found |= {file.path for file in has.modified} | {file.path for file in has.reading}
+    return found
 
 
 def handover(
@@ -67,25 +67,35 @@ def handover(
     failed = snapshot.checks(
         project, last.agent, last.token, last.body, last.at, lambda path: path in sizes
     )
-    checks = tuple(
-        Item(each.name, f"line {each.line} of the snapshot: {each.value}: {each.said}")
-        for each in failed
-    )
+    checks = tuple(Item(each.name, _told(each)) for each in failed)
     return Handover(agent, _identity(last), last.body, checks)
+
+
+def _told(failed: snapshot.Check) -> str:
+    """Where it is and what it is, as far as it is anywhere and anything."""
+    where = f"line {failed.line} of the snapshot" if failed.line else ""
+    return ": ".join(filter(None, (where, failed.value, failed.said)))
 
 
 def _composed(
     project: Project, session: Session, sizes: Mapping[str, snapshot.Size], going_on: bool
 ) -> Handover:
-    left = snapshot.compose(project, session, sizes)
+    earlier = last_snapshot(project, session.agent)
+    words = snapshot.Words()
+    if earlier is not None and earlier.session == session.id:
+        # What it said itself was true of the session, and nobody else can say it.
+        told = snapshot.read(earlier.body)
+        named = tuple((each.path, each.why) for each in told.reading if each.path in sizes)
+        words = snapshot.Words(told.why, reading=named)
+    left = snapshot.compose(project, session, sizes, words)
     is_open = session.status == "active"
     how = "is open" if is_open else f"has {session.status}"
     since = f"begun {iso(session.started)}"
-    earlier = last_snapshot(project, session.agent)
     before = f"; its last snapshot is {earlier.token}" if earlier else ""
-    mark = "composed from the journal" if going_on and is_open else "not closed by its agent"
+    lacks = "closed without a snapshot" if session.status == "ended" else "not closed by its agent"
+    mark = f"{lacks}, and composed from the journal instead"
+    mark = "composed from the journal" if going_on and is_open else mark
     said = f"{session.id} of {session.agent}, {since}, {how}: {mark}"
-    said += "" if going_on and is_open else ", and composed from the journal instead"
     return Handover(session.agent, f"{said}{before}", left.body)
 
 
@@ -165,6 +175,9 @@ def _status(project: Project) -> Iterator[Item]:
         if actor.role == "agent" and (at := active_task(project, actor.id)):
             following = f"; next: {at.next_action}" if at.next_action else ""
             yield Item(actor.id, f"{at.named} ({at.status}){following}")
+    for whose, what in ((maintainer_of(project), "maintainer's focus"), ("", "next for all")):
+        if said := project.next_actions.get(whose):
+            yield Item(what, said)
     for raised in project.escalations.values():
         if raised.answered is None:
             yield Item(raised.id, f"escalated: {raised.subject}: {raised.reason}")
@@ -216,10 +229,13 @@ def advise(project: Project, agent: str, left: Handover, otherwise: Advice) -> A
     has = left.parts
     if not left.body or not (has.task or has.title or has.next_action):
         return otherwise
-    named = " ".join(filter(None, (has.task, has.title))) or "no task of the project"
+    title = "" if has.title == has.next_action else has.title
+    named = " ".join(filter(None, (has.task, title)))
+    named += f" ({has.status})" if named and has.status else ""
     own = left.agent == agent
-    begin = "Go on with" if own else f"Take up what {left.agent} left:"
-    said = f"{begin} {named} ({has.status})."
+    begin = "Go on with" if own else f"Take up what {left.agent} left"
+    end = f"{' ' if own else ': '}{named}" if named else " what it left" if own else ""
+    said = f"{begin}{end}."
     said += f" Next action: {has.next_action.rstrip('.')}." if has.next_action else ""
     task = project.tasks.get(has.task)
     if has.status == "complete" or task is None:

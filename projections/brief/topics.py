@@ -170,4 +170,7 @@ def showing(brief: Brief, names: Iterable[str]) -> str:
     """The command that shows these topics whole."""
     words = ("passdown", "resume", "--only", ",".join(names), "-p", brief.project)
     step = ("--step", brief.asked) if brief.asked else ()
-    return shlex.join((*words, *step))
+    at = ("--at", str(brief.as_of)) if brief.as_of is not None else ()
+    reader = ("--agent", brief.reader) if brief.reader else ()
+    before = ("--from", brief.predecessor) if brief.predecessor else ()
+    return shlex.join((*words, *step, *at, *reader, *before))

@@ -16,9 +16,9 @@ from journal.errors import Invalid, quoted
 from journal.request import Request
 from journal.state import Project
 from projections import groups, narrative
-from projections.adopting import begun
+from projections.adopting import begun, concluded
 from projections.draft import Draft, moment_of
-from projections.leftovers import Object, kept
+from projections.leftovers import Object
 from projections.mailbox import acks, telling
 from projections.mailbox.document import (
     ABOUT,
@@ -78,18 +78,13 @@ def adopt_bytes(
     told = Telling(draft, base, path, first)
     _tell(told, sheet, before)
     left = _left(told, sheet, before, removals)
-    if draft.requests or left:
-        current = draft.project.current
-        draft.add(e.ProjectAdopted(path, digest, "", current, projection=NAME), must=True)
-        for event in kept(NAME, left, ()):
-            draft.add(event, must=True)
-    return draft.requests
+    return concluded(draft, NAME, path, content, left)
 
 
 def _tell(told: Telling, sheet: Sheet, before: Object) -> None:
     """Propose what a file says beyond what it was rendered from, the oldest of it first."""
     was = read(narrative.text(before), told.base.messages)
-    shown = {card.id: card for card in was.cards}
+    shown = {card.id: card for card in reversed(was.cards)}
     rows = {(row.section, row.text) for row in was.rows}
     if told.first:
         for row in sheet.rows:
@@ -198,6 +193,7 @@ def _left(told: Telling, sheet: Sheet, before: Object, removals: bool) -> list[e
     alone, shown = own(project, head), form(project)
     if told.first:
         before = alone
+    elsewhere = {key(told.ids.get(card.id, card.id)) for card in sheet.cards if not card.active}
     return groups.left(
         file,
         before,
@@ -205,12 +201,13 @@ def _left(told: Telling, sheet: Sheet, before: Object, removals: bool) -> list[e
         shown,
         removals=removals or told.first,
         settled=_settled(told, sheet, file, before, alone),
-        elsewhere={key(told.ids.get(card.id, card.id)) for card in sheet.cards if not card.active},
+        elsewhere=set() if told.first else elsewhere,
     )
 
 
 def _pieces(told: Telling, sheet: Sheet) -> Iterator[Piece]:
-    """The file as parts, each by the name that it has by now."""
+    """The file as parts, each by the name that it has by now; a second card of an id is words."""
+    once = set[str]()
     for entry in sheet.entries:
         match entry:
             case Piece():
@@ -220,7 +217,10 @@ def _pieces(told: Telling, sheet: Sheet) -> Iterator[Piece]:
                 name = unline(entry.values.get("agent" if inbox else "id", ""))
                 who = telling.mentioned(told, name) if inbox else ""
                 yield Piece(f"{entry.section} {key(who or name)}", entry.text)
+            case Card() if entry.id in once:
+                yield Piece("", entry.text)
             case Card():
+                once.add(entry.id)
                 yield from _of_card(told, entry)
 
 

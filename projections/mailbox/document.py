@@ -17,7 +17,7 @@ from projections.leftovers import Object
 from projections.mailbox.card import card, when
 from projections.markdown import inline
 from projections.prose import line
-from projections.rows import cells, head, row
+from projections.rows import cells, column, head, row
 
 NAME = "mailbox"
 
@@ -49,8 +49,6 @@ _QUICK_REPLY = """
 
 A new message is a card like the others, with `From`, `Subject` and `Status` unread.
 """
-#: What a summary may say about each message.
-_SUMMARY = ("id", "date", "from -> to", "subject", "final status", "closed by", "outcome")
 #: When an answer is needed where the message does not say so.
 _WINDOWS = {"P0": "next turn", "P1": "next session", "P2": "none"}
 #: So much of what came of a message is shown.
@@ -95,10 +93,18 @@ def own(project: Project, summary: str = "") -> Object:
 
 
 def _columns(words: str) -> tuple[str, ...]:
-    """The columns of a summary, if its rows can be told apart by them."""
+    """The columns of a summary, as its head has them."""
     found = next((row for line in words.split("\n") if (row := cells(line))), [])
-    known = [column for column in found if column.lower() in _SUMMARY]
-    return tuple(found) if len(known) == len(found) > 2 else COLUMNS[CLOSED]
+    return tuple(found) if is_ours(CLOSED, [column(cell) for cell in found]) else COLUMNS[CLOSED]
+
+
+def is_ours(section: str, columns: list[str]) -> bool:
+    """Whether a table of these columns can be the one of a section."""
+    if section == CLOSED:
+        said = {"outcome", "subject", "final status"}
+        return len(columns) > 2 and columns[0] == "id" and not said.isdisjoint(columns)
+    ours = COLUMNS[section]
+    return len(columns) == len(ours) and columns[0] == column(ours[0])
 
 
 def form(project: Project) -> Object:
@@ -137,8 +143,8 @@ def _parts(project: Project, summary: tuple[str, ...]) -> Iterator[tuple[str, st
     closed.sort(key=lambda message: message.acks[-1].at if message.acks else 0, reverse=True)
     rows = (_closed(each, names) for each in closed)
     lines = {
-        key(each.id): tuple(row.get(column.lower(), "") for column in summary)
-        for each, row in zip(closed, rows, strict=True)
+        key(each.id): tuple(said.get(column(name), "—") for name in summary)
+        for each, said in zip(closed, rows, strict=True)
     }
     yield from _table(CLOSED, lines)
 
@@ -196,7 +202,7 @@ def _closed(message: Message, names: Names) -> dict[str, str]:
     return {
         "id": line(message.id),
         "date": date,
-        "from -> to": _between(message, names),
+        "from to": _between(message, names),
         "subject": inline(subject, _OUTCOME).replace("\\|", "&#124;") or line(subject),
         "final status": status,
         "closed by": names[last.by] if last else "",

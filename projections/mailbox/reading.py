@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Container, Iterator
+from functools import partial
 from typing import get_args
 
 from msgspec import Struct, convert, field
 
 from journal import events as e
-from projections.mailbox.document import ACTIVE, CLOSED, COLUMNS, INBOX, QUEUE, TITLE
+from projections.mailbox.document import ACTIVE, CLOSED, COLUMNS, INBOX, QUEUE, TITLE, is_ours
 from projections.narrative import Piece
 from projections.prose import unline
 from projections.rows import FENCE, HEADING, Row, hidden, lines_of, table, with_blanks_above
@@ -131,7 +132,7 @@ def _entries(text: str, known: Container[str]) -> Iterator[Piece | Card | Row]:
         seen.add(name)
         if name in COLUMNS:
             yield Piece(name, "".join(lines[above : at + 1]))
-            yield from table(name, lines, at + 1, end, _hidden)
+            yield from table(name, lines, at + 1, end, fits=partial(is_ours, name), hides=_hidden)
         elif name == ACTIVE:
             yield Piece(name, "".join(lines[above : at + 1]))
             yield Piece(f"{ACTIVE} end", "")

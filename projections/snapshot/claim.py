@@ -51,18 +51,24 @@ def claimed(project: Project, entry: Entry, file: str) -> Claim:
     agent = entry.word("agent") or agent_of(file)
     with suppress(NotFound):  # who never was here goes by that name
         agent = known_actor(project, agent)
-    missing = [f"it has no {key}" for key in _KEYS if not entry.word(key)]
+    token = entry.word("revision") or entry.word("revision_token")
+    stated = entry.word("timestamp") or entry.word("date")
+    told = {"revision": token, "timestamp": stated}
+    missing = [f"it has no {key}" for key in _KEYS if not told.get(key, entry.word(key))]
     wrong = [entry.wrong] if entry.wrong else missing
     reason = entry.word("close_reason")
     if reason and reason not in _REASONS:
         wrong.append(f"its close_reason is {reason[:60]!r}, which is none of {', '.join(_REASONS)}")
-    stated = entry.word("timestamp") or entry.word("date")
+    if not stated and (found := _DAY.search(entry.title)):
+        stated = found[0]
     taken = moment(stated)
+    body = entry.body
+    known = project.snapshots.get(token)
+    if known is not None and f"{body}\n".startswith(f"{known.body}\n"):
+        body = known.body  # what follows is of the agent, which needs no heading to go on writing
     if stated and taken == EVER:
         wrong.append(f"its timestamp {stated[:60]!r} is no time")
-    return Claim(
-        agent, entry.word("revision"), entry.body, taken, tuple(wrong), entry.line, entry.body_line
-    )
+    return Claim(agent, token, body, taken, tuple(wrong), entry.line, entry.body_line)
 
 
 def moment(stated: str) -> Moment:

@@ -6,9 +6,17 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from journal import events as e
-from journal.entities import Decision, File, Project, Session, last_snapshot, task_status
+from journal.entities import (
+    Decision,
+    File,
+    Project,
+    Session,
+    last_session,
+    last_snapshot,
+    task_status,
+)
 from journal.mail import to_acknowledge, unanswered, unread
-from journal.peers import Message
+from journal.peers import Message, Snapshot
 from projections.peers import ActiveTask, Standing, active_task, task_of
 from projections.position import chosen
 from projections.snapshot.parts import Changed, Cited, Parts, ToRead
@@ -90,12 +98,35 @@ def composed(project: Project, session: Session, sizes: Sizes, words: Words = NO
 
 
 def left_open(project: Project, agent: str) -> Session | None:
-    """The session of an agent that no snapshot closed, if that is its last one."""
-    own = [each for each in project.sessions.values() if each.agent == agent]
-    last = last_snapshot(project, agent)
-    if not own or (last is not None and last.session == own[-1].id):
-        return None
-    return own[-1]
+    """The session of an agent that no snapshot closed, if that is its last one.
+
+    One that went on after its snapshot, and has not ended since, was not closed by that.
+    """
+    session, last = last_session(project, agent), last_snapshot(project, agent)
+    if session is None or last is None or last.session != session.id:
+        return session
+    went_on = session.status != "ended" and _went_on(project, session, last)
+    return session if went_on else None
+
+
+def _went_on(project: Project, session: Session, last: Snapshot) -> bool:
+    """Whether something that a snapshot of the session would tell is later than the last one."""
+    agent = session.agent
+    if project.next_actions.get(agent, "") not in ("", last.next_action):
+        return True
+    done = (
+        (x.at for x in project.files.values() if _is_of(session, x.agent, x.session, x.at)),
+        (x.at for x in project.decisions.values() if _is_of(session, x.agent, x.session, x.at)),
+        (
+            max(x.assigned or 0, x.completed or 0)
+            for x in project.tasks.values()
+            if x.agent == agent
+        ),
+        (x.made for x in project.commitments.values() if x.agent == agent),
+        # Whoever hands its work over has closed it.
+        (x.posted for x in project.messages.values() if x.sender == agent and not x.snapshot),
+    )
+    return any(at > last.at for each in done for at in each)
 
 
 def _task(project: Project, session: Session, words: Words) -> ActiveTask:

@@ -25,8 +25,21 @@ _HEADING = re.compile(
 )
 _OTHER = re.compile(r"#{1,2}(?:[ \t]|$)")
 _FENCE = re.compile(r"[ \t]*(```+|~~~+)[ \t]*(?:ya?ml)?[ \t]*$")
-_NUMBER = re.compile(r"\(Session ([0-9]{1,9})\)")
+_NUMBER = re.compile(r"\bSession ([0-9]{1,9})\b", re.IGNORECASE)
 _RULE = re.compile(r"[ \t]*(?:-{3,}|\*{3,}|_{3,})[ \t]*$")
+_FACT = re.compile(
+    r"(?:[-*+][ \t]+)?(?:\*\*)?(?P<label>[A-Za-z ]{1,40}):(?:\*\*)?[ \t]+(?P<rest>.+)$"
+)
+_FACTS = {
+    "session": "session_id",
+    "agent": "agent",
+    "date": "timestamp",
+    "timestamp": "timestamp",
+    "close reason": "close_reason",
+    "revision token": "revision",
+    "branch": "branch",
+    "phase": "phase",
+}
 #: A file may be this large.
 LARGEST = 20_000_000
 
@@ -93,7 +106,7 @@ def _front(lines: Sequence[str]) -> tuple[dict[str, Json], str]:
 
     opened = next((n for n, line in enumerate(lines) if _FENCE.match(line)), None)
     if opened is None:
-        return {}, "it has no block of YAML in front"
+        return _labelled(lines), "it has no block of YAML in front"
     inside: list[str] = []
     for line in lines[opened + 1 :]:
         if _FENCE.match(line):
@@ -107,11 +120,26 @@ def _front(lines: Sequence[str]) -> tuple[dict[str, Json], str]:
         return {}, str(error)
 
 
+def _labelled(lines: Sequence[str]) -> dict[str, Json]:
+    """The same from lines with a label each, as people write them who know no YAML."""
+    found: dict[str, Json] = {}
+    for line in lines:
+        said = _FACT.match(line)
+        key = _FACTS.get(said["label"].strip().lower(), "") if said else ""
+        if said and key:
+            found.setdefault(key, said["rest"].strip().strip("`"))
+    return found
+
+
 # -- what a body says ------------------------------------------------------------------------
 
 _PART = re.compile(r"###[ \t]+(.*?)[ \t#]*$")
+_COUNTED = re.compile(r"^[0-9]{1,3}[.)][ \t]+")
+_NEXT = ("first action", "next action", "next step")
 _ITEM = re.compile(r"(?:[-*+]|[0-9]{1,9}[.)])[ \t]+")
 _SPAN = re.compile(r"(`+)( ?)(.+?)\2\1(?!`)")
+#: A path that stands in no span; what it is in the pattern of a span, is the third group here too.
+_BARE = re.compile(r"()()((?=[^\s]*[./])[\w./@+-]*\w)(?=[\s,;:]|$)")
 _LABEL = re.compile(r"(?:[-*][ \t]+)?\*\*(?P<label>[^*]+?):?\*\*:?[ \t]*(?P<rest>.*)$")
 _ID = re.compile(r"(?P<id>MSG-[0-9]{8}-[0-9]{3,}|MSG-[0-9]{3,}|OQ-[0-9]{3,}|[CDT][0-9]{3,})\b")
 #: An item as it is written here: its id, and behind a dash what is said of it.
@@ -146,7 +174,7 @@ def sections(body: str) -> dict[str, tuple[int, list[str]]]:
 
 def _named(title: str) -> str:
     """The part that a title means; itself where it means none."""
-    begin = title.lower()
+    begin = _COUNTED.sub("", title.lower())
     wanted = {
         p.ACTIVE: ("active task", "active work"),
         p.MAIL: ("mailbox",),
@@ -182,7 +210,7 @@ def read(body: str) -> Parts:
         status=status,
         task=task,
         title=title,
-        next_action=_words(active, "next action"),
+        next_action=_words(active, "next action") or _first(has),
         unread=_cited(*_after(mail, "unread")),
         to_acknowledge=_cited(*_after(mail, "pending acks")),
         unanswered=_cited(*_after(mail, "own posts without response")),
@@ -198,6 +226,14 @@ def read(body: str) -> Parts:
         unread_line=counted[0] or mail[0],
         unread_count=counted[1],
     )
+
+
+def _first(has: dict[str, tuple[int, list[str]]]) -> str:
+    """What is to be done first, where a section of its own says it, as some write it."""
+    for title, (_, lines) in has.items():
+        if _COUNTED.sub("", title.lower()).startswith(_NEXT):
+            return prose.text(lines).strip()
+    return ""
 
 
 def _labels(line: int, lines: Sequence[str]) -> Iterator[tuple[int, str, str]]:
@@ -274,11 +310,11 @@ def _every(line: int, lines: Sequence[str]) -> tuple[Cited, ...]:
     return tuple(found)
 
 
-def _changes(line: int, lines: Sequence[str]) -> list[Changed]:
+def _changes(line: int, lines: Sequence[str], path: re.Pattern[str] = _SPAN) -> list[Changed]:
     found = []
     for n, each in enumerate(lines, start=line + 1):
         item = _ITEM.match(each)
-        span = _SPAN.match(each, item.end()) if item else None
+        span = path.match(each, item.end()) if item else None
         if span:
             said = each[span.end() :].strip().removeprefix("—").strip()
             change = next((x for x in _CHANGES if said.startswith(x)), _UNSAID)
@@ -288,7 +324,7 @@ def _changes(line: int, lines: Sequence[str]) -> list[Changed]:
 
 
 def _reading(line: int, lines: Sequence[str]) -> Iterator[ToRead]:
-    for each in _changes(line, lines):
+    for each in _changes(line, lines) or _changes(line, lines, _BARE):
         raw = lines[each.line - line - 1]
         size, tokens = _LINES.search(raw), _TOKENS.search(raw)
         cost = tokens or size

@@ -24,10 +24,15 @@ def heading(number: int) -> str:
     return f"Session Close — State Snapshot (Session {number})"
 
 
+def title(snapshot: Snapshot) -> str:
+    """What the entry of a snapshot is called; one that stood in a file keeps what it had there."""
+    return snapshot.heading or heading(snapshot.number)
+
+
 def entry(snapshot: Snapshot) -> str:
     """The entry of a snapshot, as it is appended to its agent's file."""
     front = "\n".join(yaml.mapping(_front(snapshot)))
-    return f"## {heading(snapshot.number)}\n\n```yaml\n{front}\n```\n\n{snapshot.body}\n"
+    return f"## {title(snapshot)}\n\n```yaml\n{front}\n```\n\n{snapshot.body}\n"
 
 
 def _front(snapshot: Snapshot) -> dict[str, yaml.Node]:

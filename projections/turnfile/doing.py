@@ -38,7 +38,7 @@ def meant(project: Project, word: object) -> str:
 
 def called(project: Project, said: object) -> str:
     """The one word that our files have for whoever is meant."""
-    return word(project, meant(project, said))
+    return word(project, meant(project, said)) or UNKNOWN
 
 
 def is_name(word: str) -> bool:

@@ -5,8 +5,6 @@ knew who had it, and gives it to another, that is the maintainer's word; of two 
 same time the journal's holds it.
 """
 
-from collections.abc import Iterator
-
 from msgspec import convert
 
 from journal import events as e
@@ -37,21 +35,26 @@ def adopt(draft: Draft, before: Object, theirs: Object) -> None:
         put_in_order(entry)
 
 
-def _by_dependence(entries: Object) -> Iterator[str]:
+def _by_dependence(entries: Object) -> list[str]:
     """Tasks after those that they wait on, else as they stand; a circle is broken somewhere."""
-    done: dict[str, None] = {}
-    waiting = list(entries)
-    while waiting:
-        free = [id for id in waiting if all(dep in done for dep in _waits(entries, id, waiting))]
-        for id in free or waiting[:1]:
-            done[id] = None
-        waiting = [id for id in waiting if id not in done]
-    yield from done
+    ordered: dict[str, None] = {}
+    seen = set[str]()
+    for first in entries:
+        above = [first]
+        while above:
+            id = above[-1]
+            seen.add(id)
+            before = [dep for dep in _waits(entries, id) if dep not in seen]
+            if before:
+                above += before
+            else:
+                ordered[above.pop()] = None
+    return list(ordered)
 
 
-def _waits(entries: Object, id: str, among: list[str]) -> list[str]:
+def _waits(entries: Object, id: str) -> list[str]:
     listed = part(entries, id)["depends_on"]
-    return [str(dep) for dep in listed if dep in among] if isinstance(listed, list) else []
+    return [str(dep) for dep in listed if dep in entries] if isinstance(listed, list) else []
 
 
 def _add(draft: Draft, id: str, entry: Object) -> None:

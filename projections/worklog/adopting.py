@@ -12,7 +12,6 @@ from collections.abc import Container, Iterable, Iterator
 from msgspec.structs import replace
 
 from journal import events as e
-from journal.digest import sha256
 from journal.entities import maintainer_of
 from journal.errors import Invalid
 from journal.request import Request
@@ -20,9 +19,9 @@ from journal.rules.names import known_actor
 from journal.state import Project
 from journal.worklog import is_done
 from projections import narrative
-from projections.adopting import begun, registered
+from projections.adopting import begun, concluded, registered
 from projections.draft import Draft, moment_of
-from projections.leftovers import Object, kept
+from projections.leftovers import Object
 from projections.worklog import keeping, telling
 from projections.worklog.document import ARCHIVE, KINDS, NAME, form, own
 from projections.worklog.naming import entry_names, row_names, texts
@@ -75,14 +74,7 @@ def adopt_bytes(
     pieces = list(keeping.pieces_of(blocks, names))
     old = frozenset() if first else frozenset(texts(own(base, name)))
     left = keeping.left(pieces, before, draft.project, name, removals=removals, old=old)
-    if draft.requests or left:
-        adopted = e.ProjectAdopted(
-            path, sha256(content).hexdigest(), "", draft.project.current, projection=name
-        )
-        draft.add(adopted, must=True)
-        for event in kept(name, left, ()):
-            draft.add(event, must=True)
-    return draft.requests
+    return concluded(draft, name, path, content, left)
 
 
 def _called(blocks: Iterable[Block]) -> str:

@@ -129,6 +129,8 @@ def _sessions(project: Project) -> dict[int, _Session]:
     alone: dict[int, _Session] = {}
     numbers = {id: n for n, id in enumerate(project.sessions, start=1)}
     for snapshot in project.snapshots.values():
+        if snapshot.heading:
+            continue  # whoever took it by hand has said so in the worklog, or has not
         number = numbers.get(snapshot.session, snapshot.number)
         session = found.get(number) or alone.setdefault(number, _Session())
         session.snapshots.append(snapshot)
