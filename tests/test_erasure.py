@@ -489,8 +489,8 @@ def raw(app: Handle, statement: str) -> None:
 @pytest.mark.parametrize(
     "statement",
     [
-        'UPDATE records SET salt = NULL, data = x'7b7d' WHERE version = 3',
-        'UPDATE records SET data = \'{"title":"forged","finding":"F001"}\' WHERE version = 2',
+        "UPDATE records SET salt = NULL, data = x'7b7d' WHERE version = 3",
+        'UPDATE records SET data = CAST(\'{"title":"forged"}\' AS BLOB) WHERE version = 2',
         "UPDATE records SET actor = 'eve' WHERE version = 2",
     ],
 )
