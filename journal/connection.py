@@ -90,8 +90,17 @@ def _connect(path: Path, mode: str) -> Connection:
         cached_statements=32,
         factory=Connection,
     )
-    application = connection.execute("PRAGMA application_id").fetchone()[0]
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    try:
+        application = connection.execute("PRAGMA application_id").fetchone()[0]
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+    except sqlite3.DatabaseError as e:
+        connection.close()
+        if e.sqlite_errorname != "SQLITE_CORRUPT":
+            raise
+        raise JournalDamaged(
+            f"the header of {path}, on page 1, is damaged ({e}); `passdown recover --journal` "
+            "salvages what is readable"
+        ) from e
     if application != APPLICATION:
         connection.close()
         raise JournalForeign(

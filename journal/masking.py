@@ -29,7 +29,7 @@ TEXTS = frozenset(
     (
         *("action", "alternatives", "answer", "assumptions", "blocking", "body", "checkpoint"),
         *("checkpoints", "choice", "completed", "description", "detail"),
-        *("details", "due", "file", "handoff_reason", "impact", "integration_points"),
+        *("details", "due", "file", "handoff_reason", "heading", "impact", "integration_points"),
         *("interfaces", "issues", "name", "next_action", "note", "notes", "patterns", "phase"),
         *("rationale", "reason", "resolution", "skip_reasons", "skipped", "source", "status"),
         *("sub_step", "subject", "summary", "tests", "text", "title", "value", "warnings"),

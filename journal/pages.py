@@ -12,9 +12,8 @@ from journal.wal import SIZES, Frame, Log
 
 Value: TypeAlias = bytes | str | int | None
 
-_TABLE_LEAF = 0x0D
-_INDEX_LEAF = 0x0A
-_INTERIOR = (0x02, 0x05)
+TABLE_LEAF = 0x0D
+INDEX_LEAF = 0x0A
 
 
 def log_of(path: Path) -> Log:
@@ -64,38 +63,23 @@ class Pages:
         for start in range(0, len(self._content), self._size):
             yield from self._on(self._content[start : start + self._size])
 
-    def doubtful(self) -> Iterator[int]:
-        """The pages on which something is that no journal has: where SQLite only says that the file
-        is malformed, this says where. The first page, with header and schema, is not looked at."""
-        for number in range(2, len(self._content) // self._size + 1):
-            try:
-                if not self._is_likely(self._page(number)):
-                    yield number
-            except (IndexError, ValueError):
-                yield number
+    @property
+    def count(self) -> int:
+        """How many pages the file has."""
+        return len(self._content) // self._size
 
-    def _is_likely(self, page: bytes) -> bool:
-        if page[0] in (_TABLE_LEAF, _INDEX_LEAF):
-            return all(map(_is_ours, self._rows(page)))
-        if page[0] in _INTERIOR:
-            starts = [8, *self._pointers(page, 12)]
-            children = (int.from_bytes(page[start : start + 4], "big") for start in starts)
-            return all(0 < child <= len(self._content) // self._size for child in children)
-        return page[0] == 0  # what follows an overflow page, or is free, begins with a small number
+    def page(self, number: int) -> bytes:
+        """A page as it was written last."""
+        return self._page(number)
 
-    def _rows(self, page: bytes) -> Iterator[list[Value]]:
-        return (self._row(page, start) for start in self._pointers(page, 8))
-
-    def _pointers(self, page: bytes, first: int) -> Iterator[int]:
-        for n in range(int.from_bytes(page[3:5], "big")):
-            start = int.from_bytes(page[first + 2 * n : first + 2 * n + 2], "big")
-            if not 8 <= start < self._size:
-                raise ValueError("a row begins outside its page")
-            yield start
+    def cell(self, page: bytes, at: int) -> tuple[list[Value], int]:
+        """The row that begins at a place of its page, and where the page's part of it ends; a
+        ValueError or IndexError where it is not as long as it says."""
+        return self._row(page, at), self._end(page, at)
 
     def _on(self, page: bytes) -> Iterator[list[Value]]:
         # The first page begins with the file's own header; what we look for is never on it.
-        if len(page) < 8 or page[0] not in (_TABLE_LEAF, _INDEX_LEAF):
+        if len(page) < 8 or page[0] not in (TABLE_LEAF, INDEX_LEAF):
             return
         for n in range(int.from_bytes(page[3:5], "big")):
             pointer = 8 + 2 * n
@@ -105,32 +89,49 @@ class Pages:
                 continue
 
     def _row(self, page: bytes, at: int) -> list[Value]:
-        length, at = _varint(page, at)
-        table = page[0] == _TABLE_LEAF
-        number, at = _varint(page, at) if table else (0, at)
+        length, at = varint(page, at)
+        table = page[0] == TABLE_LEAF
+        number, at = varint(page, at) if table else (0, at)
         body = self._payload(page, at, length, table)
-        header, cursor = _varint(body, 0)
+        header, cursor = varint(body, 0)
         kinds = []
         while cursor < header:
-            kind, cursor = _varint(body, cursor)
+            kind, cursor = varint(body, cursor)
             kinds.append(kind)
         values: list[Value] = []
         for kind in kinds:
             value, cursor = _value(body, cursor, kind)
             values.append(value)
+        if cursor != length:
+            raise ValueError("the row is not as long as it says")
         if table:
             values[0] = number  # an integer primary key is the row's number, and null in its place
         return values
 
-    def _payload(self, page: bytes, at: int, length: int, table: bool) -> bytes:
-        """A row's bytes: what is on the page, then its chain of overflow pages."""
+    def _end(self, page: bytes, at: int) -> int:
+        """Where the part of a row ends that is on its page."""
+        length, at = varint(page, at)
+        table = page[0] == TABLE_LEAF
+        if table:
+            _, at = varint(page, at)
+        local = self._local(length, table)
+        return at + local + (4 if local < length else 0)
+
+    def _local(self, length: int, table: bool) -> int:
+        """How much of a row is on its page."""
         size = self._size
         most = size - 35 if table else (size - 12) * 64 // 255 - 23
         if length <= most:
-            return page[at : at + length]
+            return length
         least = (size - 12) * 32 // 255 - 23
         local = least + (length - least) % (size - 4)
-        local = local if local <= most else least
+        return local if local <= most else least
+
+    def _payload(self, page: bytes, at: int, length: int, table: bool) -> bytes:
+        """A row's bytes: what is on the page, then its chain of overflow pages."""
+        size, local = self._size, self._local(length, table)
+        if local == length:
+            return page[at : at + length]
         parts = [page[at : at + local]]
         following = int.from_bytes(page[at + local : at + local + 4], "big")
         left = length - local
@@ -144,16 +145,6 @@ class Pages:
         return b"".join(parts)
 
 
-def _is_ours(row: list[Value]) -> bool:
-    """Whether a row could be of one of the journal's tables or indices."""
-    match row:
-        case [str(), int() | str(), int()] | [str(), int(), bytes()]:
-            return True
-        case [int(), str(), int(), str(), str(), bytes(), _, bytes(), int(), *rest]:
-            return len(rest) == 5
-    return False
-
-
 def _page_size(content: bytes) -> int:
     named = int.from_bytes(content[16:18], "big")
     if named in SIZES:
@@ -162,7 +153,7 @@ def _page_size(content: bytes) -> int:
     return next(whole, SIZES[0])
 
 
-def _varint(page: bytes, at: int) -> tuple[int, int]:
+def varint(page: bytes, at: int) -> tuple[int, int]:
     value = 0
     for n in range(9):
         byte = page[at + n]

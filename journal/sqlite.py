@@ -19,6 +19,7 @@ from journal import forks
 from journal.clock import now
 from journal.connection import Connection, ends_before, open_reader, open_writer
 from journal.disk import fsync, lock
+from journal.doubtful import doubtful
 from journal.errors import (
     Conflict,
     JournalDamaged,
@@ -450,8 +451,8 @@ class SqliteStore(forks.Forkable):
                     what = f"the log has version {version} of {project} where SQLite cannot read it"
                     yield Flaw(what, project)
         except (sqlite3.Error, UnicodeDecodeError) as e:
-            pages = ", ".join(map(str, islice(Pages.of(self.path).doubtful(), 8)))
-            yield Flaw(f"SQLite: {e} (page {pages or '1, the header and the schema'})")
+            pages = ", ".join(map(str, islice(doubtful(Pages.of(self.path)), 8)))
+            yield Flaw(f"SQLite: {e} (page {pages or '1, with header and schema'})")
 
 
 def _headless(project: str) -> JournalDamaged:

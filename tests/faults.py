@@ -6,6 +6,7 @@ Whoever calls gives the random numbers, so that a failure can be repeated from i
 import ctypes  # noqa: F401  # loaded before the forks, which then import nothing while they run
 import os
 import random
+import re
 import signal
 import time
 from collections import Counter
@@ -177,6 +178,13 @@ def flip_round(pristine: bytes, expected: View, folder: Path, rng: random.Random
     return check_flip(pristine, flipped, expected, folder)
 
 
+#: How a flaw names a record, a page, or the file's first page, by what is told from that alone.
+NAMED = re.compile(
+    r"version \d+ of|[Pp]age \d+|row \d+|head of|definition of|SQLite database|database schema"
+    r"|format \d+"
+)
+
+
 def check_flip(pristine: bytes, flipped: bytes, expected: View, folder: Path) -> bool:
     """Whether a reader sees that a database was changed; if so the audit finds it as well."""
     changed = next(n for n, byte in enumerate(flipped) if byte != pristine[n])
@@ -189,6 +197,8 @@ def check_flip(pristine: bytes, flipped: bytes, expected: View, folder: Path) ->
         error.add_note(where)
         raise
     assert flaws or not seen, f"nobody noticed: {where}"
+    said = " ".join(flaw.what for flaw in flaws)
+    assert not seen or NAMED.search(said), f"nobody says which record or page: {where}: {said}"
     return seen
 
 

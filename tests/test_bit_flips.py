@@ -7,7 +7,9 @@ import pytest
 from faults import PROJECT, View, check_flip, flip_round, view
 
 from journal import Journal
+from journal.doubtful import doubtful
 from journal.events import FindingOpened
+from journal.pages import Pages
 
 FLIPS = 125
 
@@ -35,6 +37,39 @@ def test_every_flip_that_a_reader_sees_is_found(
     content, expected = pristine
     seen = [flip_round(content, expected, tmp_path / str(n), rng) for n in range(FLIPS)]
     assert any(seen)
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_every_page_is_watched(pristine: tuple[bytes, View], tmp_path: Path, part: int) -> None:
+    """On each page of the file, at places spread over it, what a reader sees is found and named."""
+    content, expected = pristine
+    rng = random.Random(part)
+    for start in range(part * 4096, len(content), 4 * 4096):
+        for begin in range(start, start + 4096, 1024):
+            place = rng.randrange(begin, begin + 1024)
+            changed = content[place] ^ 1 << rng.randrange(8)
+            flipped = content[:place] + bytes([changed]) + content[place + 1 :]
+            check_flip(content, flipped, expected, tmp_path / str(place))
+
+
+def test_where_sqlite_does_not_say_the_page_is_named(
+    pristine: tuple[bytes, View], tmp_path: Path
+) -> None:
+    """A file that SQLite only calls malformed is looked at page by page."""
+    content, _ = pristine
+    pages = [content[n : n + 4096] for n in range(0, len(content), 4096)]
+    for number in (n for n, page in enumerate(pages, start=1) if page[0] in (0x02, 0x0A)):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        start = (number - 1) * 4096
+        leaf = content[start] == 0x0A
+        first = start + (8 if leaf else 12)
+        at = start + int.from_bytes(content[first : first + 2], "big") + (0 if leaf else 4)
+        flipped = content[:at] + bytes([content[at] ^ 4]) + content[at + 1 :]
+        (folder / "journal.db").write_bytes(flipped)
+        assert number in doubtful(Pages.of(folder / "journal.db"))
+    (tmp_path / "journal.db").write_bytes(content)
+    assert list(doubtful(Pages.of(tmp_path / "journal.db"))) == []
 
 
 @pytest.mark.parametrize("bit", [0, 7])

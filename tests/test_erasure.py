@@ -10,19 +10,22 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from command import good, quick, run
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from strategies import Chain, histories
+from msgspec import Struct
+from msgspec.structs import fields, replace
+from strategies import Chain, events_of, histories
 
 from journal import Handle, Journal, fold
 from journal import events as e
 from journal.audit import audit
 from journal.errors import JournalDamaged, Rejected
 from journal.events import VOCABULARY
-from journal.masking import MASK, kind_of, masked, without
+from journal.masking import MASK, _fields, kind_of, masked, without
 from journal.payload import decode, encode
 from journal.recovery import recover_journal
 from journal.store import Masked
@@ -215,7 +218,7 @@ def test_a_snapshot_that_was_redacted_whole_is_not_missed(desk: Path) -> None:
     assert chat.read_bytes() == before
     assert quick(desk, "verify").code == 0
     assert quick(desk, "resume").code == 0
-    assert quick(desk, "snapshot", "show").code in (0, 4)
+    assert good(desk, "snapshot", "list")
 
 
 def test_an_adopted_original_is_gone(tmp_path: Path) -> None:
@@ -519,27 +522,23 @@ def test_what_was_erased_stays_so_where_a_journal_is_salvaged(app: Handle) -> No
 # -- masks -----------------------------------------------------------------------------------
 
 
+def unclassified(cls: type[Struct]) -> Iterator[str]:
+    """The fields of a class, and of the classes in it, that nobody has said the kind of."""
+    for field in fields(cls):
+        hints = [field.type]
+        while hints:
+            hint = hints.pop()
+            hints += get_args(hint)
+            if isinstance(hint, type) and issubclass(hint, Struct):
+                yield from unclassified(hint)
+    for name, free in _fields(cls):
+        if free and not kind_of(cls, name):
+            yield f"{cls.__name__}.{name}"
+
+
 def test_every_field_is_of_a_kind() -> None:
     """Whatever can hold text, somebody has said whether it is masked."""
-    from journal.masking import _fields
-
-    def walk(cls: type) -> Iterator[str]:
-        import typing
-
-        import msgspec
-
-        for field in msgspec.structs.fields(cls):
-            stack = [field.type]
-            while stack:
-                hint = stack.pop()
-                if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
-                    yield from walk(hint)
-                stack += typing.get_args(hint)
-        yield from (
-            f"{cls.__name__}.{n}" for n, free in _fields(cls) if free and not kind_of(cls, n)
-        )
-
-    assert [name for cls in VOCABULARY.values() for name in walk(cls)] == []
+    assert [name for cls in VOCABULARY.values() for name in unclassified(cls)] == []
 
 
 @settings(max_examples=40, suppress_health_check=list(HealthCheck), deadline=None)
@@ -554,8 +553,6 @@ def test_a_history_with_masked_records_folds_and_renders(
         chain.add(event, "ada", "session-001")
     chosen = data.draw(st.sets(st.integers(0, len(events) - 1)))
     names = data.draw(st.booleans())
-    from msgspec.structs import replace
-
     records = [
         replace(record, salt=None, data=masked(record.type, record.data, names=names))
         if n in chosen
@@ -575,8 +572,6 @@ def test_a_history_with_masked_records_folds_and_renders(
 @settings(max_examples=60, suppress_health_check=list(HealthCheck), deadline=None)
 def test_a_text_is_nowhere_after_it_was_replaced(cls: type[e.Event], data: st.DataObject) -> None:
     """Neither in values nor in keys, whatever the event is; and it decodes."""
-    from strategies import events_of
-
     payload = encode(data.draw(events_of(cls)))
     once = without(cls.type, payload, "worker", "person")
     assert b"worker" not in once
