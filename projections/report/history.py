@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from journal import events as e
-from journal.changes import Change
+from journal.changes import Change, leafwise
 from journal.entities import Project
 from journal.following import follow
 from journal.leaves import ABSENT, INNER, Path, kinds
@@ -63,8 +63,9 @@ class History:
 
     def read(self, records: Iterable[Record]) -> "History":
         """Go through the records."""
-        for record, changes in follow(self.project, records):
+        for record, touches in follow(self.project, records):
             event = decode(record.type, record.data)
+            changes = list(leafwise(touches))
             self.timeline.note(self.project, record, changes)
             if isinstance(event, e.StepRestarted):
                 self.restarts.append(Restart(event, record.time, record.version))
@@ -89,6 +90,7 @@ class History:
             self._words(event),
             _TONES.get(record.type) or _TONES.get(record.type.partition(".")[2], ""),
             event.bookkeeping,
+            record.salt is None,
             record.id,
             record.cause or "",
             record.hash.hex(),
