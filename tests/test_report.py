@@ -358,6 +358,19 @@ def test_a_report_of_a_moment(shop: Path) -> None:
     assert "versions 1 to 2" in refused.err
 
 
+def test_what_was_redacted_shows_as_redacted(shop: Path) -> None:
+    """A text that was erased is on no page, and its event says that it was redacted."""
+    good(shop, "finding", "open", "the password is hunter2")
+    good(shop, "redact", "2", "--reason", "a secret")
+    assert good(shop, "report", "--json").json["well"]
+    content = (shop / "audit.html").read_text()
+    assert "hunter2" not in content
+    assert "or in 1 what a redaction left there" in content
+    with Journal.open(shop / ".passdown") as journal:
+        events = made("shop", list(handle_of(journal).records())).events
+    assert [event.redacted for event in events] == [False, True, False]
+
+
 def test_stdout_is_for_one_of_them(shop: Path) -> None:
     """The page and the answer as data cannot both go to stdout."""
     assert quick(shop, "report", "-o", "-", "--json").code == 3

@@ -64,8 +64,8 @@ class History:
     def read(self, records: Iterable[Record]) -> "History":
         """Go through the records."""
         for record, touches in follow(self.project, records):
-            changes = list(leafwise(touches))
             event = decode(record.type, record.data)
+            changes = list(leafwise(touches))
             self.timeline.note(self.project, record, changes)
             if isinstance(event, e.StepRestarted):
                 self.restarts.append(Restart(event, record.time, record.version))
@@ -90,6 +90,7 @@ class History:
             self._words(event),
             _TONES.get(record.type) or _TONES.get(record.type.partition(".")[2], ""),
             event.bookkeeping,
+            record.salt is None,
             record.id,
             record.cause or "",
             record.hash.hex(),
