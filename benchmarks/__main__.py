@@ -9,6 +9,7 @@ from pathlib import Path
 import journal
 from benchmarks import (
     appending,
+    exchanging,
     large,
     loading,
     peers,
@@ -28,6 +29,7 @@ SUBJECTS: tuple[Subject, ...] = (
     replaying,
     loading,
     large,
+    exchanging,
     searching,
     resuming,
     processes,
@@ -38,6 +40,7 @@ SUBJECTS: tuple[Subject, ...] = (
 def main() -> int:
     """Run every comparison that was asked for, and say what it came to."""
     asked = _arguments()
+    exchanging.RECORDS = asked.records
     source = not _is_installed()
     if source and not asked.source:
         print(
@@ -105,6 +108,12 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=9, help="how often each is measured")
     parser.add_argument(
         "--only", nargs="+", choices=names, metavar="NAME", help=f"of {', '.join(names)}"
+    )
+    parser.add_argument(
+        "--records",
+        type=int,
+        default=exchanging.RECORDS,
+        help="how many records are exported, imported and verified",
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print data")

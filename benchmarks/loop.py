@@ -69,6 +69,8 @@ def replay(path: Path) -> Project:
             project.version = project.content_version = version
             project.hash = project.content_hash = hash
             project.updated = at
+            if known := project.session_names.get(session):
+                project.sessions[known] = replace(project.sessions[known], progress=at)
     return project
 
 
@@ -102,6 +104,8 @@ def _opened(p: Project, x: e.ProjectOpened, at: int, actor: str) -> None:
 def _session_started(p: Project, x: e.SessionStarted, at: int, actor: str) -> None:
     p.sessions[x.session] = entities.Session(x.session, at, x.agent, x.name)
     p.session_names[x.session] = p.session_names[x.name] = x.session
+    p.at_work[x.agent] = p.at_work.get(x.agent, 0) + 1
+    p.revision += 1
 
 
 def _step_started(p: Project, x: e.StepStarted, at: int, actor: str) -> None:
@@ -149,6 +153,7 @@ def _files_changed(p: Project, x: e.FilesChanged, at: int, actor: str) -> None:
     p.files[x.path] = entities.File(
         x.path, x.change, at, x.digest, x.description, x.step, actor, session
     )
+    p.manifest[entities.manifest_key(x.step, x.path)] = p.files[x.path]
 
 
 _FOLDS: dict[str, Callable[[Project, Any, int, str], None]] = {

@@ -15,6 +15,7 @@ from journal import Handle, Journal
 from journal import workspace as places
 from journal.audit import audit
 from journal.errors import Invalid, JournalError
+from journal.ranges import cores
 from journal.recovery import recover_journal
 from journal.salvage import Salvaged, salvage
 from journal.store import Flaw
@@ -82,6 +83,10 @@ def verify(
         typer.Option("--key", help="A verifier key that seals must be signed with, or its file."),
     ] = None,
     project: options.Project = "",
+    jobs: Annotated[
+        int,
+        typer.Option("--jobs", min=0, help="So many processes; as many as there are cores if 0."),
+    ] = 0,
     as_json: options.AsJson = False,
 ) -> int:
     """Check the database, heads, chain, commitments and every projection file.
@@ -99,7 +104,7 @@ def verify(
 
             return prove_file(journal, path, project, as_json)
         held = _held(journal, against or (), key or ()) if against else []
-        flaws = _flaws(journal)
+        flaws = _flaws(journal, jobs or cores())
         files: dict[str, list[FileState]] = {}
         tables: list[FileState] = []
         try:
@@ -150,13 +155,13 @@ def _held(journal: Journal, against: Sequence[Path], key: Sequence[str]) -> list
     return sealing.hold(journal, list(map(sealing.read_seal, against)), known)
 
 
-def _flaws(journal: Journal) -> list[Flaw]:
+def _flaws(journal: Journal, jobs: int) -> list[Flaw]:
     try:
         total = sum(head.version for head in journal.store.heads())
     except (JournalError, TypeError):
         total = None  # what is wrong with the heads, the audit says
     with progress("verifying", total) as advance:
-        return list(audit(journal.store, advance))
+        return list(audit(journal.store, advance, jobs))
 
 
 def _is_fresh(file: FileState) -> bool:

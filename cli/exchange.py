@@ -196,7 +196,7 @@ def backup(
 ) -> None:
     """Copy the whole journal to a file, as of one moment while others write, and verify the copy.
 
-    Example: passdown backup /backups/shop.db
+    Example: passdown backup shop.db
     """
     with opened() as (_, journal), progress("backing up"):
         assert isinstance(journal.store, SqliteStore)
@@ -217,7 +217,7 @@ def restore_(
 ) -> None:
     """Put a backup in the place of the journal, once it is verified; the old one is set aside.
 
-    Example: passdown restore /backups/shop.db
+    Example: passdown restore shop.db
     """
     workspace = places.choose()
     if not workspace.folder.exists():
@@ -230,7 +230,9 @@ def restore_(
         _tell_heads(done.heads, f"restored from {source}")
         if done.kept:
             output.line(f"the journal that was there is kept in {done.kept}")
-    output.note("`passdown verify` shows which files are ahead of it, `passdown sync` writes them")
+        output.line(
+            "`passdown verify` shows which files are ahead of it, `passdown sync` writes them"
+        )
 
 
 def _versions(heads: list[Head]) -> dict[str, int]:

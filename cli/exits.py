@@ -32,7 +32,8 @@ CODES: dict[type[errors.PassdownError], int] = {
 MEANING = {
     OK: "done; for a recording command: it is in the journal",
     NOT_WELL: "`verify`, `seal verify`, `sync`, `recover`, `report`, `archive`, "
-    "`doctor`, `snapshot validate` or `setup --check` found something that is not well",
+    "`doctor`, `snapshot validate` or `setup --check` found something that is not well; "
+    "`redact` left something to be done",
     USAGE: "the command line itself is wrong",
     INVALID: "the request is malformed: a name, a path, a type, a size",
     NOT_FOUND: "it names something that is not there",

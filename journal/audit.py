@@ -7,15 +7,24 @@ deleted together leave no trace here: that takes a statement kept elsewhere.
 
 from collections.abc import Callable, Iterator
 
-from journal.errors import JournalError, JournalNewer
-from journal.payload import decode
-from journal.record import GENESIS, flaw
-from journal.redactions import Redactions
+from journal.errors import JournalError
+from journal.ranges import WORTH, Range, audit_range, audit_with, pieces
 from journal.store import Flaw, Head, Store
 
 
-def audit(store: Store, progress: Callable[[int], None] | None = None) -> Iterator[Flaw]:
-    """Every flaw that can be told, each named to the record where there is one."""
+def audit(
+    store: Store, progress: Callable[[int], None] | None = None, jobs: int = 1
+) -> Iterator[Flaw]:
+    """Every flaw that can be told, each named to the record where there is one.
+
+    With several jobs a long history is looked at by as many processes.
+    """
+    again = store.again() if jobs > 1 else None
+    if again is not None:
+        heads = _heads(store)
+        if heads is not None and sum(head.version for head in heads) >= WORTH:
+            yield from audit_with(again, pieces(heads), jobs, progress)
+            return
     yield from store.check()
     try:
         heads = store.heads()
@@ -26,33 +35,20 @@ def audit(store: Store, progress: Callable[[int], None] | None = None) -> Iterat
         yield from audit_project(store, head, progress)
 
 
+def _heads(store: Store) -> list[Head] | None:
+    """The heads, if all of them can be believed to be some."""
+    try:
+        heads = store.heads()
+    except JournalError:
+        return None
+    return heads if all(isinstance(head.version, int) for head in heads) else None
+
+
 def audit_project(
     store: Store, head: Head, progress: Callable[[int], None] | None = None
 ) -> Iterator[Flaw]:
     """The first flaw in the chain of one project, and whether its end is the head."""
-    project, version, previous = head.project, 0, GENESIS
     if not isinstance(head.version, int):  # a flipped bit can make it anything
-        yield Flaw(f"the head of {project} names no version", str(project))
+        yield Flaw(f"the head of {head.project} names no version", str(head.project))
         return
-    redactions = Redactions(store, project)
-    try:
-        for record in store.read(project, upto=head.version):
-            version += 1
-            wrong = flaw(record, project, version, previous, redactions.account_for)
-            if wrong:
-                yield Flaw(f"version {version} of {project}: {wrong}", project, version)
-                return
-            decode(record.type, record.data)
-            previous = record.hash
-            if progress and version % 1000 == 0:
-                progress(1000)
-    except JournalNewer:
-        raise  # that is no damage: whoever reads with a newer Passdown finds it sound
-    except JournalError as e:
-        yield Flaw(f"after version {version} of {project}: {e}", project, version + 1)
-        return
-    if version != head.version:
-        what = f"{project} ends at version {version}, its head says {head.version}"
-        yield Flaw(what, project, version)
-    elif previous != head.hash:
-        yield Flaw(f"the head of {project} does not match version {version}", project, version)
+    yield from audit_range(store, Range(head.project, 0, head.version, head.hash), progress)

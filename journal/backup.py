@@ -14,7 +14,6 @@ from journal.disk import fsync
 from journal.errors import (
     Invalid,
     JournalError,
-    JournalMissing,
     JournalNewer,
     JournalUnavailable,
     Rejected,
@@ -54,7 +53,7 @@ def restore(workspace: Workspace, source: Path, *, force: bool = False) -> Resto
     Records that only the old one has are a reason not to, unless somebody says so.
     """
     if not source.is_file():
-        raise JournalMissing(f"there is no backup at {source}; nothing was changed")
+        raise Invalid(f"there is no backup at {source}; nothing was changed")
     with (
         closing(SqliteStore(workspace.folder)) as store,
         store.locked(),

@@ -11,6 +11,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
+from functools import partial
 from itertools import groupby, islice
 from pathlib import Path
 
@@ -412,6 +413,10 @@ class SqliteStore(forks.Forkable):
         with self._quiet(), self._read() as connection:
             flaws = list(self._check(connection))
         yield from flaws
+
+    def again(self) -> "Callable[[], SqliteStore]":
+        """How another process opens the same journal."""
+        return partial(SqliteStore.open, self.path.parent)
 
     @contextmanager
     def _quiet(self) -> Iterator[None]:

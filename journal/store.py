@@ -3,7 +3,7 @@
 Every engine runs the same contract suite (tests/store_contract.py).
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
@@ -93,6 +93,9 @@ class Store(Protocol):
 
     def locked(self) -> AbstractContextManager[None]:
         """Keep every other writer out meanwhile; appends inside join in."""
+
+    def again(self) -> "Callable[[], Store] | None":
+        """How another process opens the same store; None if there is no way to."""
 
     def check(self) -> Iterator[Flaw]:
         """What the engine itself finds wrong, and records that no head accounts for."""

@@ -1,8 +1,9 @@
 """The file of an agent, which is the agent's own: snapshots become entries of it, and no more.
 
 An entry is appended once, at the end, and never moved or changed; whatever else stands in the file
-is nobody's business here. Where the newest snapshot of an agent is not in its file, it is appended;
-those before it only by recovery, for an agent may do away with what is old.
+is nobody's business here. Where the newest snapshot of an agent is not in its file, it is appended
+with those since the last that is; those before that only by recovery, for an agent may do away with
+what is old.
 
     fresh     the newest snapshot stands in the file as it was taken
     missing   it does not, and no file is there, or none of ours is in it
@@ -150,7 +151,7 @@ def _append(place: Path, content: str | None, chat: Chat, recover: bool) -> None
             _append(place, _read(place), chat, recover)
         return
     n, begun = _cut(content, chat)
-    since = chat.snapshots[n:] if begun or recover else (chat.newest,)
+    since = chat.snapshots[n:] if begun or recover else _since(content, chat)
     text = _entries([taken for taken in since if not _has(content, taken)])
     if begun:
         text = text[begun:]
@@ -162,6 +163,18 @@ def _append(place: Path, content: str | None, chat: Chat, recover: bool) -> None
             rest = rest[file.write(rest) :]
         os.fsync(file.fileno())
     fsync(place.parent)
+
+
+def _since(content: str, chat: Chat) -> Sequence[Snapshot]:
+    """The snapshots after the last that stands in the file; the newest where none does.
+
+    Two that are taken at once, or one whose writer was killed before it came to the file, leave
+    more than one to be appended.
+    """
+    all_ = chat.snapshots
+    stands = (n for n in reversed(range(len(all_))) if _has(content, all_[n]))
+    last = next(stands, None)
+    return (chat.newest,) if last is None else all_[last + 1 :]
 
 
 def _entries(owed: Sequence[Snapshot]) -> str:

@@ -86,6 +86,16 @@ def test_what_is_missing_is_appended_again(tools: Path) -> None:
     assert good(tools, "log", "--json", "-n", "1").json["type"] == "project.recovered"
 
 
+def test_what_never_came_to_the_file_comes_with_the_next(tools: Path) -> None:
+    """A writer that was killed before it wrote leaves one more to be appended by the next."""
+    one = take(tools, "first")
+    two = take(tools, "second", "--no-sync")
+    three = take(tools, "third")
+    found = snapshot.entries((tools / CHAT).read_bytes())
+    assert [each.word("revision") for each in found] == [one, two, three]
+    good(tools, "verify")
+
+
 def test_what_an_agent_does_away_with_stays_away(tools: Path) -> None:
     """An older entry that was taken out is not missed while the newest is there."""
     take(tools, "first")

@@ -98,6 +98,9 @@ GIVEN = {
     ],
     "show": [f"next {n}" for n in range(12)],
     "log": ["step start 1"],
+    "redact": [f"next {n}" for n in range(12)],
+    "import": ["export -o shop.jsonl"],
+    "restore": ["backup shop.db"],
     "search": ["finding open 'Key Vault allows public access'"],
     "seal": [_KEY],
     "seal verify": _SEALED,
@@ -191,7 +194,9 @@ def test_a_wrong_option_is_a_usage_error(tmp_path: Path, name: str) -> None:
 
 
 #: They need no project that is there: they make it, say how to, or work beside it.
-ANYWHERE = ("init", "adopt", "resume", "setup", "doctor", "seal check")
+ANYWHERE = ("init", "adopt", "resume", "setup", "doctor", "seal check", "import", "restore")
+#: They are of all projects at once.
+OF_ALL = (*ANYWHERE, "projects", "backup")
 
 
 @pytest.mark.parametrize("name", [name for name in COMMANDS if name not in ANYWHERE])
@@ -205,7 +210,7 @@ def test_no_workspace(tmp_path: Path, name: str) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in (*ANYWHERE, "projects")])
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in OF_ALL])
 def test_an_unknown_project(workspace: Path, tmp_path: Path, name: str) -> None:
     """A project that is not there is an error with the near names, for every command."""
     said = quick(prepared(workspace, tmp_path, name), *example(name), "-p", "shoq", "--json")

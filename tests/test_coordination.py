@@ -58,7 +58,19 @@ def test_what_changes_coordination_is_a_revision(cls: type[e.Event], data: st.Da
         return  # these say which revision it is
     chain = workspace()
     before = chain.project.revision
-    assert chain.add(event, "coder").project.revision - before == (cls.type in COORDINATES.split())
+    counts = cls.type in COORDINATES.split() and not getattr(event, "over", False)
+    assert chain.add(event, "coder").project.revision - before == counts
+
+
+def test_what_was_over_when_it_was_reported_is_no_revision() -> None:
+    """A session of last week, told today, is nothing that anybody goes by now."""
+    chain = workspace()
+    before, status = chain.project.revision, chain.project.actors["coder"].status
+    chain.add(e.SessionStarted("coder", "old", session="session-009", over=True), "coder")
+    chain.add(e.SessionEnded("session-009"), "coder")
+    assert chain.project.revision == before
+    assert chain.project.actors["coder"].status == status
+    assert chain.project.sessions["session-009"].status == "ended"
 
 
 def test_signs_of_life_are_no_revisions() -> None:

@@ -209,7 +209,7 @@ def test_a_redacted_record_needs_who_vouches_for_it(shop: Path, empty: Path) -> 
 
 # -- what does not verify --------------------------------------------------------------------
 
-Edit = Callable[[list[dict[str, Any]]], None]
+Edit = Callable[[list[dict[str, Any]]], object]
 
 
 def changed(content: bytes, edit: Edit) -> bytes:

@@ -134,6 +134,18 @@ def test_it_stays_within_its_budget(tools: Path, budget: int) -> None:
     assert ("Left out to fit: " in said) == (budget < 8000)
 
 
+def test_what_is_left_out_is_shown_by_the_command_that_is_named(tools: Path) -> None:
+    """It is that of the one who reads, after the one whose work it is, and shows all of it."""
+    as_coder(tools, "session", "end", "--snapshot", "--why", "y " * 3000, "--next", "Handle floats")
+    good(tools, "handoff", "--to", "reviewer", "--from", "coder", "--actor", "ada")
+    said = resumed(tools, "--budget", "400")
+    [more] = re.findall(r"Left out to fit: .*; `passdown (.*?)` shows them", said)
+    assert shlex.split(more)[-4:] == ["--agent", "reviewer", "--from", "coder"]
+    whole = run(tools, *shlex.split(more)).out
+    assert "y " * 2999 in whole
+    assert "Handoff: T001 Write the parser" in whole
+
+
 def as_coder_quick(folder: Path, *words: str) -> None:
     """What coder does, in this process."""
     good(folder, *words, "--actor", "coder", "--no-sync")
@@ -303,6 +315,14 @@ def test_mail_is_pointed_out_once_when_a_turn_ends(tools: Path) -> None:
     good(tools, "session", "resume", "host-1", "--actor", "coder")
     good(tools, "mail", "post", "And times?", "--to", "coder", "--actor", "reviewer")
     assert "1 message is unread" in stop()["systemMessage"]
+
+
+def test_who_closes_without_a_snapshot_has_closed(tools: Path) -> None:
+    """The state tells the same parts, and nobody is said to have died."""
+    as_coder(tools, "session", "end")
+    said = resumed(tools)
+    assert "has ended: closed without a snapshot, and composed from the journal instead" in said
+    assert "not closed by its agent" not in said
 
 
 def test_an_agent_need_not_name_the_only_session_it_has(tools: Path) -> None:

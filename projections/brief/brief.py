@@ -72,6 +72,9 @@ class Brief(Struct, frozen=True):
     asked: str = ""
     #: The version as of which it is, where it is not about how the project stands now.
     as_of: int | None = None
+    #: Among peers who goes on, and whose work it is if that is another's.
+    reader: str = ""
+    predecessor: str = ""
     #: How many items of each topic were left out, and the command that shows all of those topics.
     left_out: dict[str, int] = field(default_factory=dict)
     more: str = ""

@@ -105,6 +105,8 @@ def _among_peers(
     left = left or peers.Handover()
     too_long = compaction.proposal(project)
     return peers.advise(project, agent, left, advice), {
+        "reader": agent,
+        "predecessor": left.agent if left.agent != agent else "",
         "cautions": (protocol.Caution(f"{too_long}."),) if too_long else (),
         "checks": left.checks,
         "snapshot": peers.parts(left),

@@ -92,9 +92,10 @@ def _composed(
     how = "is open" if is_open else f"has {session.status}"
     since = f"begun {iso(session.started)}"
     before = f"; its last snapshot is {earlier.token}" if earlier else ""
-    mark = "composed from the journal" if going_on and is_open else "not closed by its agent"
+    lacks = "closed without a snapshot" if session.status == "ended" else "not closed by its agent"
+    mark = f"{lacks}, and composed from the journal instead"
+    mark = "composed from the journal" if going_on and is_open else mark
     said = f"{session.id} of {session.agent}, {since}, {how}: {mark}"
-    said += "" if going_on and is_open else ", and composed from the journal instead"
     return Handover(session.agent, f"{said}{before}", left.body)
 
 

@@ -171,4 +171,6 @@ def showing(brief: Brief, names: Iterable[str]) -> str:
     words = ("passdown", "resume", "--only", ",".join(names), "-p", brief.project)
     step = ("--step", brief.asked) if brief.asked else ()
     at = ("--at", str(brief.as_of)) if brief.as_of is not None else ()
-    return shlex.join((*words, *step, *at))
+    reader = ("--agent", brief.reader) if brief.reader else ()
+    before = ("--from", brief.predecessor) if brief.predecessor else ()
+    return shlex.join((*words, *step, *at, *reader, *before))
