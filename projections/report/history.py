@@ -100,7 +100,8 @@ class History:
 
     def _data(self, event: e.Event) -> Iterable[str | Leaf]:
         for name, value in msgspec.to_builtins(event).items():
-            yield from (name, self._whole(value))
+            is_list = isinstance(getattr(event, name), tuple)
+            yield from (name, self._whole(value) if is_list else self._text(value))
 
     def _changes(self, changes: list[Change]) -> Iterable[int | Leaf]:
         for change in changes:
@@ -121,15 +122,15 @@ class History:
         if change.new is ABSENT:
             return None
         if not isinstance(change.new, tuple):
-            return self._whole(self._shown(change.path, change.new))
+            return self._text(self._shown(change.path, change.new))
         old = change.old if isinstance(change.old, tuple) else ()
         same = _same(old, change.new)
         came = self._shown(change.path, change.new[same:])
         assert isinstance(came, list)
         return (same, len(old) - same, *map(self._text, came))
 
-    def _whole(self, value: e.Json) -> Leaf:
-        return (0, 0, *map(self._text, value)) if isinstance(value, list) else self._text(value)
+    def _whole(self, items: list[e.Json]) -> Leaf:
+        return (0, 0, *map(self._text, items))
 
     def _text(self, value: e.Json) -> Text:
         return self.texts.put(as_text(value))
