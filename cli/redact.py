@@ -95,6 +95,9 @@ def redact(
             cleared.open += _left(workspace, journal, text)
         if not (cleared.open or dry_run):
             unfinished.end(workspace)
+        beyond = erasure.beyond(workspace, [journal.project(x) for x in journal.projects()])
+        if text and not dry_run:
+            beyond = [f"it stands in {x}" for x in erasure.elsewhere(workspace, text)] + beyond
         answer = ErasedAnswer(
             not cleared.open,
             dry_run,
@@ -102,7 +105,7 @@ def redact(
             cleared.removed,
             cleared.open,
             {} if text else _also(journal, found),
-            erasure.beyond(workspace, [journal.project(slug) for slug in journal.projects()]),
+            beyond,
         )
     _tell(answer, text, as_json)
     return exits.OK if answer.ok else exits.NOT_WELL

@@ -135,7 +135,7 @@ def _remove(workspace: Workspace, path: Path, done: Cleared) -> None:
 def beyond(workspace: Workspace, handles: Sequence[Handle]) -> list[str]:
     """What may still hold it and is not ours to change, in sentences."""
     found = [
-        "exports, backups and copies of the workspace that were made before",
+        "exports, reports, backups and copies of the workspace that were made before",
         "what agents and people read before, and what hosts keep of their conversations",
     ]
     if any((each / ".git").exists() for each in (workspace.root, *workspace.root.parents)):
@@ -149,6 +149,25 @@ def beyond(workspace: Workspace, handles: Sequence[Handle]) -> list[str]:
 
 #: So many files are named in a sentence.
 _SHOWN = 12
+#: So many files of a workspace are looked into that no project has to do with.
+_FILES = 20_000
+#: Folders in which nobody writes by hand.
+_ASIDE = frozenset((FOLDER, ".git", "node_modules", ".venv", "__pycache__"))
+
+
+def elsewhere(workspace: Workspace, text: str) -> list[str]:
+    """The files of the workspace that a text stands in, also those no project has to do with."""
+    sought, found, looked = text.encode(), list[str](), 0
+    for folder, folders, names in os.walk(workspace.root):
+        folders[:] = sorted(name for name in folders if name not in _ASIDE)
+        for path in (Path(folder, name) for name in sorted(names)):
+            looked += 1
+            if looked > _FILES:
+                return found
+            with suppress(OSError):
+                if path.is_file() and not path.is_symlink() and _holds(path, sought):
+                    found.append(str(path.relative_to(workspace.root)))
+    return found
 
 
 def _theirs(workspace: Workspace, handle: Handle) -> Iterator[str]:

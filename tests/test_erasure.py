@@ -331,6 +331,17 @@ def test_what_else_holds_the_same_words_is_offered(shop: Path) -> None:
     assert done["also"] == {"shop": [first + 1]}
 
 
+def test_other_files_that_have_it_are_named(shop: Path) -> None:
+    """An export, a report and notes of a person are not ours to change, and are said."""
+    good(shop, "finding", "open", f"the key is {SECRET}")
+    good(shop, "export", "-o", "all.jsonl")
+    good(shop, "report", "-o", "audit.html")
+    (shop / "notes.txt").write_text(f"{SECRET}\n")
+    done = good(shop, "redact", "--text", SECRET, "--reason", "a key", "--json").json
+    named = [f"it stands in {name}" for name in ("all.jsonl", "audit.html", "notes.txt")]
+    assert done["beyond"][:3] == named
+
+
 def test_a_text_in_an_id_stays_and_is_named(shop: Path) -> None:
     """What the chain is made of cannot be erased, and that is not called done."""
     good(shop, "finding", "open", "slow", "--id", f"key-{SECRET}")
