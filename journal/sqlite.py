@@ -451,7 +451,7 @@ class SqliteStore(forks.Forkable):
                     what = f"the log has version {version} of {project} where SQLite cannot read it"
                     yield Flaw(what, project)
         except (sqlite3.Error, UnicodeDecodeError) as e:
-            pages = ", ".join(map(str, islice(doubtful(Pages.of(self.path)), 8)))
+            pages = ", ".join(map(str, doubtful(Pages.of(self.path))[:8]))
             yield Flaw(f"SQLite: {e} (page {pages or '1, with header and schema'})")
 
 
