@@ -115,11 +115,13 @@ def _proof(slug: str, records: list[Record], flaws: list[Flaw], damage: str) -> 
     if wrong:
         wrong.append(f"The page shows versions 1 to {len(records):,}, which can be read.")
         return Proof(False, len(records), hash, tuple(wrong))
+    redacted = sum(record.salt is None for record in records)
+    left = f", or in {redacted:,} what a redaction left there" if redacted else ""
     checked = (
         "The database passed its own check.",
         f"Each of the {len(records):,} records has the hash that its content and the record before "
         "it give; the last is the one that the head names.",
-        "Every payload, actor and session is what was committed to when it was recorded.",
+        f"Every payload, actor and session is what was committed to when it was recorded{left}.",
         f"To check it again: `passdown verify -p {slug}`; the hash above is that of the last "
         f"record in `passdown log -n 1 -p {slug} --json`.",
     )

@@ -268,6 +268,8 @@ def _value(hint: Any, rng: random.Random) -> Any:
             return {rng.choice(HOSTILE): [rng.choice(HOSTILE), 1, None]}
         case _ if origin is Annotated:
             pattern = next((x.pattern for x in args[1:] if isinstance(x, Meta) and x.pattern), "")
+            if "{64}" in pattern:
+                return "0" * 64
             if "REV" in pattern:
                 return "REV-20260208-parser-01-h1a2b3c4d"
             if "0-9" in pattern:

@@ -151,7 +151,7 @@ def _has_form(answer: Any, form: Any) -> bool:
         return list(answer) == list(project_data(Project("x")))
     if get_origin(form) is list:
         return all(_has_form(each, get_args(form)[0]) for each in answer)
-    for record in [answer, *answer.get("appended", ())]:
+    for record in [answer, *answer.get("appended", ()), *answer.get("newest", ())]:
         if "data" in record:  # the event has a form of its own
             parse(record["type"], msgspec.json.encode(record.pop("data")))
             record["data"] = {}

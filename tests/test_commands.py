@@ -4,6 +4,7 @@ import json
 import os
 import sqlite3
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -394,6 +395,18 @@ def test_tokens_of_nobody(shop: Path) -> None:
         "-",
         "unnamed",
     ]
+
+
+def test_every_package_is_shipped() -> None:
+    """What is installed elsewhere has every package that there is here."""
+    root = Path(__file__).parents[1]
+    made = {
+        str(path.parent.relative_to(root)).replace("/", ".")
+        for name in ("journal", "projections", "cli")
+        for path in (root / name).rglob("__init__.py")
+    }
+    listed = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["setuptools"]
+    assert set(listed["packages"]) == made
 
 
 def test_version(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from command import files, good, quick, run
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from reporting import HOSTILE, HUGE, Clock, handle_of, hostile, story
 from strategies import Chain, histories
 
@@ -216,7 +216,8 @@ def facts(project: Project) -> Iterator[tuple[tuple[str, str, str], object, bool
 
 
 @given(history=histories())
-@settings(deadline=None, max_examples=60)
+# A history takes minutes to shrink; as it is found it says enough.
+@settings(deadline=None, max_examples=60, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 def test_the_changes_of_the_events_make_the_state(history: list[e.Event]) -> None:
     """Put together, they are at every event what the journal's own fold makes of the history."""
     chain = Chain("my-app")
@@ -235,6 +236,17 @@ def test_the_changes_of_the_events_make_the_state(history: list[e.Event]) -> Non
                 assert found[where] == words, where
         known = {where for where, _, _ in expected}
         assert all(where in known or where[1].startswith("order of ") for where in found)
+
+
+def test_a_value_that_is_a_list_is_told_whole(tmp_path: Path) -> None:
+    """A list that was decided takes the place of the one before, and is not put in front of it."""
+    with Journal.create(tmp_path, Clock()) as journal:
+        handle = journal.open_project("shop", generic(("Build",)))
+        for value in ([True], [True, 2], ["a", "b"]):
+            handle.append(e.DecisionMade(key="regions", value=value))
+        *_, state = replayed(made("shop", list(handle.records())))
+    values = [state["decisions", id, "value"] for id in ("D001", "D002", "D003")]
+    assert values == ["[true]", "[true,2]", "a, b"]
 
 
 def test_a_list_that_grows_is_not_told_again(tmp_path: Path) -> None:
@@ -356,6 +368,19 @@ def test_a_report_of_a_moment(shop: Path) -> None:
     refused = quick(shop, "report", "--at", "7")
     assert refused.code == 3
     assert "versions 1 to 2" in refused.err
+
+
+def test_what_was_redacted_shows_as_redacted(shop: Path) -> None:
+    """A text that was erased is on no page, and its event says that it was redacted."""
+    good(shop, "finding", "open", "the password is hunter2")
+    good(shop, "redact", "2", "--reason", "a secret")
+    assert good(shop, "report", "--json").json["well"]
+    content = (shop / "audit.html").read_text()
+    assert "hunter2" not in content
+    assert "or in 1 what a redaction left there" in content
+    with Journal.open(shop / ".passdown") as journal:
+        events = made("shop", list(handle_of(journal).records())).events
+    assert [event.redacted for event in events] == [False, True, False]
 
 
 def test_stdout_is_for_one_of_them(shop: Path) -> None:

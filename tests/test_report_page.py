@@ -326,7 +326,7 @@ def test_the_state_can_be_looked_through(told: Path, opening: Any) -> None:
     assert sight.page.locator("#state .members details").count() == 4
     sight.page.locator("#state .members summary").first.click()
     opened = sight.page.locator("#state .members details").first
-    assert "Customer data has to stay" in opened.inner_text()
+    opened.get_by_text("Customer data has to stay").wait_for()
     assert opened.locator(".sources a").count() == 1
 
 

@@ -53,7 +53,7 @@ function row(event, n) {
     "data-version": event.version, "aria-selected": String(event.version === found.chosen), "aria-posinset": n + 1, "aria-setsize": found.events.length,
   },
     el("span", { class: "number" }, String(event.version)),
-    el("bdi", { class: "line", dir: "auto" }, brief(event.said, 200)),
+    el("bdi", { class: "line", dir: "auto" }, event.redacted ? "(redacted) " : "", brief(event.said, 200)),
     el("span", { class: "meta" }, el("bdi", {}, brief(event.actor || "nobody named", 40)), el("span", {}, clock(event.at))),
   );
   made.style.top = `${n * ROW}px`;

@@ -64,8 +64,8 @@ class History:
     def read(self, records: Iterable[Record]) -> "History":
         """Go through the records."""
         for record, touches in follow(self.project, records):
-            changes = list(leafwise(touches))
             event = decode(record.type, record.data)
+            changes = list(leafwise(touches))
             self.timeline.note(self.project, record, changes)
             if isinstance(event, e.StepRestarted):
                 self.restarts.append(Restart(event, record.time, record.version))
@@ -90,6 +90,7 @@ class History:
             self._words(event),
             _TONES.get(record.type) or _TONES.get(record.type.partition(".")[2], ""),
             event.bookkeeping,
+            record.salt is None,
             record.id,
             record.cause or "",
             record.hash.hex(),
@@ -99,7 +100,8 @@ class History:
 
     def _data(self, event: e.Event) -> Iterable[str | Leaf]:
         for name, value in msgspec.to_builtins(event).items():
-            yield from (name, self._whole(value))
+            is_list = isinstance(getattr(event, name), tuple)
+            yield from (name, self._whole(value) if is_list else self._text(value))
 
     def _changes(self, changes: list[Change]) -> Iterable[int | Leaf]:
         for change in changes:
@@ -120,15 +122,15 @@ class History:
         if change.new is ABSENT:
             return None
         if not isinstance(change.new, tuple):
-            return self._whole(self._shown(change.path, change.new))
+            return self._text(self._shown(change.path, change.new))
         old = change.old if isinstance(change.old, tuple) else ()
         same = _same(old, change.new)
         came = self._shown(change.path, change.new[same:])
         assert isinstance(came, list)
         return (same, len(old) - same, *map(self._text, came))
 
-    def _whole(self, value: e.Json) -> Leaf:
-        return (0, 0, *map(self._text, value)) if isinstance(value, list) else self._text(value)
+    def _whole(self, items: list[e.Json]) -> Leaf:
+        return (0, 0, *map(self._text, items))
 
     def _text(self, value: e.Json) -> Text:
         return self.texts.put(as_text(value))

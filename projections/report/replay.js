@@ -27,7 +27,7 @@ function eventShown(event) {
   const proof = [["Id", event.id], ["Caused by", event.cause], ["Hash", event.hash]];
   const data = pairs(event.data).map(([name, value]) => el("div", {}, el("dt", {}, called(name)), el("dd", {}, ...value)));
   return [
-    el("p", { class: "kind" }, pill(event.type, event.tone), event.bookkeeping ? el("small", {}, "bookkeeping") : ""),
+    el("p", { class: "kind" }, pill(event.type, event.tone), event.redacted ? pill("redacted", "warn") : "", event.bookkeeping ? el("small", {}, "bookkeeping") : ""),
     el("h3", {}, said(event.said)),
     el("dl", { class: "facts" }, ...facts.filter(([, value]) => value).map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value)))),
     el("h4", {}, "What it changed"),

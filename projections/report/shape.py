@@ -119,6 +119,8 @@ class Event(Struct, frozen=True, array_like=True):
     said: str
     tone: Tone
     bookkeeping: bool
+    #: Whether its text was erased, and what stands there is what a redaction left.
+    redacted: bool
     id: str
     cause: str
     hash: str

@@ -2,8 +2,8 @@
 // and taken out again, and nothing is worked out anew.
 
 const events = page.events.map(
-  ([at, recorded, type, actor, session, step, said, tone, bookkeeping, id, cause, hash, data, changes], n) => ({
-    at, recorded, step, said, tone, bookkeeping, id, cause, hash, data, changes,
+  ([at, recorded, type, actor, session, step, said, tone, bookkeeping, redacted, id, cause, hash, data, changes], n) => ({
+    at, recorded, step, said, tone, bookkeeping, redacted, id, cause, hash, data, changes,
     version: n + 1, type: page.types[type], actor: page.actors[actor], session: page.sessions[session], undo: null, born: null,
   }),
 );

@@ -31,7 +31,7 @@ function axis() {
   const made = el("div", { class: "axis", "aria-hidden": "true" });
   for (let moment = Math.ceil(range.begin / size) * size; moment <= range.end; moment += size) {
     const midnight = moment % 86400000 === 0;
-    const label = size >= 86400000 || midnight ? day(moment) : clock(moment).slice(-8, size < 60000 ? undefined : -3);
+    const label = size >= 86400000 ? day(moment) : midnight ? day(moment).slice(-5) : clock(moment).slice(-8, size < 60000 ? undefined : -3);
     const tick = el("span", { class: midnight ? "midnight" : "" }, label);
     tick.style.left = `${place(moment)}%`;
     if (place(moment) > (innerWidth < 640 ? 74 : 92)) tick.classList.add("left");
