@@ -4,6 +4,7 @@ Where SQLite only says that its file is malformed, this says where. Every row is
 form of the tables and indices, every entry of an index against the record that it leads to.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import TypeAlias
@@ -29,7 +30,13 @@ def doubtful(pages: Pages) -> list[int]:
     if broken:
         return broken
     places = dict(_places(pages))
-    return [number for number in numbers if not _is_likely(pages, pages.page(number), places)]
+    led_to = Counter(child for number in numbers for child in _children(pages.page(number)))
+    return [
+        number
+        for number in numbers
+        if not _is_likely(pages, pages.page(number), places)
+        or any(led_to[child] > 1 for child in _children(pages.page(number)))
+    ]
 
 
 def _places(pages: Pages) -> Iterator[tuple[int, tuple[str, int, str]]]:
