@@ -431,7 +431,8 @@ class SqliteStore(forks.Forkable):
         try:
             for (message,) in connection.execute("PRAGMA integrity_check(100)"):
                 if message != "ok":
-                    yield Flaw(f"SQLite: {message}")
+                    named = "page" in message.lower() or "row" in message or "index" in message
+                    yield Flaw(f"SQLite: {message}{'' if named else ' (page 1, the header)'}")
             found = connection.execute(
                 "SELECT name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'"
             )
@@ -451,8 +452,9 @@ class SqliteStore(forks.Forkable):
                     what = f"the log has version {version} of {project} where SQLite cannot read it"
                     yield Flaw(what, project)
         except (sqlite3.Error, UnicodeDecodeError) as e:
-            pages = ", ".join(map(str, islice(doubtful(Pages.of(self.path)), 8)))
-            yield Flaw(f"SQLite: {e} (page {pages or '1, with header and schema'})")
+            pages = ", ".join(map(str, doubtful(Pages.of(self.path))[:8]))
+            where = pages or "1, with header and schema: every other looks sound"
+            yield Flaw(f"SQLite: {e} (page {where})")
 
 
 def _headless(project: str) -> JournalDamaged:

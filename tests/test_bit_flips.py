@@ -69,7 +69,7 @@ def test_where_sqlite_does_not_say_the_page_is_named(
         (folder / "journal.db").write_bytes(flipped)
         assert number in doubtful(Pages.of(folder / "journal.db"))
     (tmp_path / "journal.db").write_bytes(content)
-    assert list(doubtful(Pages.of(tmp_path / "journal.db"))) == []
+    assert doubtful(Pages.of(tmp_path / "journal.db")) == []
 
 
 @pytest.mark.parametrize("bit", [0, 7])
