@@ -19,7 +19,7 @@ from journal import Handle, Journal
 from journal import workspace as places
 from journal.backup import back_up, restore
 from journal.errors import Invalid, JournalUnavailable
-from journal.exchange import Imported, add, lines
+from journal.exchange import HEADING, Imported, add, lines
 from journal.sqlite import SqliteStore
 from journal.store import Head
 
@@ -49,7 +49,8 @@ def export(
 
     Example: passdown export -o shop.jsonl
     """
-    with opened() as (_, journal):
+    with opened() as (workspace, journal):
+        place = None if target is None else _place(workspace, target)
         if every and (first > 1 or last):
             raise Invalid("--from and --to are versions of one project; name it with -p")
         slugs = journal.projects() if every else [chosen(journal, project).slug]
@@ -62,11 +63,11 @@ def export(
         with progress("exporting", total) as advance:
             found = chain.from_iterable(lines(handle, first, last or None) for handle in handles)
             pieces = _pieces(found, advance)
-            if target is None:
+            if place is None:
                 for piece in pieces:
                     output.raw(piece)
             else:
-                _write(target, pieces)
+                _write(place, pieces)
         _warn(handles, first, last)
 
 
@@ -75,6 +76,33 @@ def _pieces(found: Iterable[bytes], advance: Callable[[int], None]) -> Iterator[
     while some := list(islice(found, _CHUNK)):
         yield b"".join(some)
         advance(len(some))
+
+
+def _place(workspace: places.Workspace, target: Path) -> Path:
+    """Where an export goes; refused if something else is there, which would be lost."""
+    place = Path(os.path.realpath(target))
+    if place.is_relative_to(os.path.realpath(workspace.folder)):
+        raise Invalid(f"{target} is within the journal's own folder; write the export elsewhere")
+    if place.is_dir():
+        raise Invalid(f"{target} is a folder; name a file in it: {target / 'export.jsonl'}")
+    if not os.path.lexists(place):
+        if not place.parent.is_dir():
+            raise Invalid(
+                f"there is no folder {target.parent}; make it, or write the export elsewhere"
+            )
+        return place
+    if not place.is_file():  # a device or a pipe: it would be replaced by a file
+        raise Invalid(f"{target} is no file to write to; leave out --output for stdout")
+    try:
+        with open(place, "rb") as file:
+            start = file.read(len(HEADING))
+    except OSError as e:
+        raise JournalUnavailable(
+            f"{target} cannot be read: {e.strerror}; write the export elsewhere"
+        ) from e
+    if start and start != HEADING:
+        raise Invalid(f"{target} is something else than an export; give it another name")
+    return place
 
 
 def _write(target: Path, pieces: Iterator[bytes]) -> None:
@@ -126,7 +154,7 @@ def import_(
         if any(each.redacted for each in found):
             from projections import unfinished
 
-            unfinished.begin(workspace)
+            unfinished.redacted(workspace)
             output.note(
                 "what was redacted there is redacted here now; `passdown redact --finish` removes "
                 "the copies that were made of it"

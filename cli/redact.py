@@ -84,12 +84,18 @@ def redact(
                 check_redaction(handle.state, reason, by)
         cleared, done = erasure.Cleared(), dict[str, int]()
         if not dry_run:
-            unfinished.begin(workspace)
+            broken_off = finish and unfinished.lacks_records(workspace)
+            if not finish:
+                unfinished.begin(workspace)
             plan_of = {handle.slug: plan for handle, plan in plans}
             for handle, erased in found:
                 if erased.masks:
                     done[handle.slug] = _carry_out(handle, plan_of[handle.slug], reason, by)
+            if not broken_off:
+                unfinished.redacted(workspace)
             cleared = _clear(workspace, journal, actor or None)
+            if broken_off:
+                cleared.open.append(_BROKEN_OFF)
         cleared.open += [f"it stays in {where}" for _, erased in found for where in erased.fixed]
         if text and not dry_run:
             cleared.open += _left(workspace, journal, text)
@@ -109,6 +115,13 @@ def redact(
         )
     _tell(answer, text, as_json)
     return exits.OK if answer.ok else exits.NOT_WELL
+
+
+#: Nobody but who asked knows what the records were to lose: the mark does not say it.
+_BROKEN_OFF = (
+    "it broke off before every record was redacted, and what was to go is written nowhere: ask for "
+    "the same once more, with its versions or its text"
+)
 
 
 def _read(text: str) -> str:
@@ -231,7 +244,7 @@ def _tell(answer: ErasedAnswer, text: str, as_json: bool) -> None:
         _tell_person(answer, text)
     for sentence in answer.open:
         output.note(sentence)
-    if answer.open and not answer.dry_run:
+    if answer.open and answer.open != [_BROKEN_OFF] and not answer.dry_run:
         output.note("the erasure is not done: see to that, then run `passdown redact --finish`")
 
 

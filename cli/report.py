@@ -136,6 +136,8 @@ def _standing(workspace: Workspace, target: Path) -> bytes | None:
     try:
         if where.is_dir():
             raise Invalid(f"{target} is a folder; name a file in it: {target / 'audit.html'}")
+        if where.exists() and not where.is_file():  # a device or a pipe would be replaced by a file
+            raise Invalid(f"{target} is no file to write to; name one, or - for stdout")
         content = where.read_bytes()
     except FileNotFoundError:
         if not where.parent.is_dir():

@@ -19,6 +19,8 @@ from journal.redactions import vouched
 from journal.store import Head, Masked, Store
 
 FORMAT = 1
+#: How the first line of an export begins, whatever its format.
+HEADING = b'{"passdown-export"'
 
 
 class Heading(Struct, frozen=True, forbid_unknown_fields=True):
@@ -159,7 +161,7 @@ class _Reader:
                 self._advance(1000)
             if not line.endswith(b"\n"):
                 raise self._wrong("it is cut off")
-            if line.startswith(b'{"passdown-export"'):
+            if line.startswith(HEADING):
                 if reading is not None:
                     self._end(reading)
                 reading = self._begin(line)

@@ -23,6 +23,7 @@ from strategies import Chain, events_of, histories
 from journal import Handle, Journal, fold
 from journal import events as e
 from journal.audit import audit
+from journal.erasing import of_text
 from journal.errors import JournalDamaged, Rejected
 from journal.events import VOCABULARY
 from journal.masking import MASK, _fields, kind_of, masked, without
@@ -410,6 +411,26 @@ def test_killed_in_the_middle_it_is_carried_to_its_end(shop: Path, delay: float)
     assert flaws(shop) == []
     assert not (shop / ".passdown" / "erasing").exists()
     assert good(shop, "log", "-t", "record.redacted").out.count("redacted version") == 1
+
+
+def test_what_broke_off_among_the_records_is_not_called_done(shop: Path) -> None:
+    """Killed between two projects it is not done till it is asked for again; --finish says so."""
+    good(shop, "init", "web", "--workflow", "generic", "--step", "Build")
+    good(shop, "note", SECRET, "-p", "shop")
+    good(shop, "note", SECRET, "-p", "web")
+    with Journal.open(shop) as journal:  # as far as one that was killed had come
+        (shop / ".passdown" / "erasing").touch()
+        shop_app = journal.project("shop")
+        shop_app.redact(lambda x: of_text("shop", x, SECRET, MASK).masks, "x")
+    for _ in range(2):
+        found = quick(shop, "redact", "--finish")
+        assert found.code == 1
+        assert "ask for the same once more" in found.err
+    assert quick(shop, "verify").code == 1
+    good(shop, "redact", "--text", SECRET, "--reason", "x")
+    assert standing(shop) == []
+    assert not (shop / ".passdown" / "erasing").exists()
+    good(shop, "redact", "--finish")
 
 
 def test_a_handle_that_had_read_it_forgets_it(shop: Path) -> None:

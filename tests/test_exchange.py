@@ -1,6 +1,7 @@
 """Exchange: histories go elsewhere and come back whole, verified line by line."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -111,6 +112,34 @@ def test_a_file_is_written_whole(shop: Path) -> None:
         good(shop, "export", "-p", "shop", "-o", str(target))
         assert target.read_bytes() == exported(shop, "-p", "shop")
     assert not list(shop.glob(".*passdown-*"))
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        (".passdown/journal.db", "within the journal's own folder"),
+        (".passdown/x.jsonl", "within the journal's own folder"),
+        ("agent-output/shop/00-session-state.json", "is something else than an export"),
+        ("no/such/x.jsonl", "there is no folder no/such"),
+        (".", "is a folder"),
+        ("", "is a folder"),
+        ("pipe", "is no file to write to"),
+    ],
+)
+def test_an_export_takes_the_place_of_nothing_else(shop: Path, path: str, why: str) -> None:
+    """Where something else is, be it the journal itself, one sentence says so and it stays."""
+    os.mkfifo(shop / "pipe")
+    before = contents(shop)
+    found = quick(shop, "export", "-p", "shop", "-o", path)
+    assert (found.code, why in found.err, found.err.count("\n")) == (3, True, 1)
+    assert contents(shop) == before
+    assert (shop / "pipe").is_fifo()
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file of a workspace but those that reading it touches."""
+    paths = [path for path in folder.rglob("*") if path.is_file()]
+    return {str(p): p.read_bytes() for p in paths if not p.name.endswith(("-shm", "-wal"))}
 
 
 def test_the_format_is_verified_without_passdown(shop: Path) -> None:

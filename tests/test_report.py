@@ -1,5 +1,6 @@
 """The report of a project: what is on its page, and that the page tells nothing but the journal."""
 
+import os
 import re
 import time
 from collections.abc import Iterator
@@ -347,15 +348,18 @@ def test_a_report_is_replaced_and_nothing_else(shop: Path) -> None:
         (".passdown/x.html", "within the journal's own folder"),
         ("no/such/x.html", "there is no folder no/such"),
         (".", "is a folder"),
+        ("pipe", "is no file to write to"),
     ],
 )
 def test_a_bad_place_is_refused(shop: Path, path: str, why: str) -> None:
     """Where no page can or may be, one sentence says so, and nothing is written."""
+    os.mkfifo(shop / "pipe")
     before = files(shop)
     result = quick(shop, "report", "-o", path)
     assert result.code == 3
     assert why in result.err
     assert files(shop) == before
+    assert (shop / "pipe").is_fifo()
 
 
 def test_a_report_of_a_moment(shop: Path) -> None:
