@@ -79,11 +79,12 @@ def _check_target(target: Path) -> None:
         raise Invalid(f"{target} is among the journal's own files; put the backup elsewhere")
     if not target.parent.is_dir():
         raise Invalid(f"{target.parent} is no folder; make it first")
-    if os.path.lexists(target) and not _is_ours(target):
+    if os.path.lexists(target) and not is_backup(target):
         raise Invalid(f"{target} is there and is no backup of a journal; choose another name")
 
 
-def _is_ours(path: Path) -> bool:
+def is_backup(path: Path) -> bool:
+    """Whether a file is a journal, by what its first bytes say."""
     try:
         with open(path, "rb") as file:
             return int.from_bytes(file.read(72)[68:], "big") == APPLICATION
