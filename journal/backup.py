@@ -129,7 +129,8 @@ def _verified(folder: Path, what: str) -> list[Head]:
         except JournalNewer:
             raise
         except JournalError as e:
-            flaw = Flaw(str(e))
+            # Of the copy that was taken nobody knows, and what to do there is no advice here.
+            flaw = Flaw(str(e).partition(";")[0].replace(str(folder / "journal.db"), "it"))
         if flaw:
             raise Invalid(f"{what} is no sound journal: {flaw.what}; nothing was changed")
         return copy.heads()
