@@ -42,6 +42,10 @@ class Sight(Struct, frozen=True):
 
 def board(sight: Sight, height: int = 0) -> list[str]:
     """The lines of the screen; with a height no more than that, and the events fill it."""
+    unreadable = any(alarm.kind == "journal" for alarm in sight.alarms)
+    if unreadable and not sight.project.version:  # how it stands is not known
+        lines = [paint(sight.project.slug, "bold"), *_alarms(sight.alarms)]
+        return lines[:height] if height else lines
     lines = [*_head(sight), *_alarms(sight.alarms)]
     room = columns()
     left = height - len(lines) - 2 * _TITLE - _FEW_EVENTS if height else _STEPS

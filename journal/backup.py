@@ -79,11 +79,12 @@ def _check_target(target: Path) -> None:
         raise Invalid(f"{target} is among the journal's own files; put the backup elsewhere")
     if not target.parent.is_dir():
         raise Invalid(f"{target.parent} is no folder; make it first")
-    if os.path.lexists(target) and not _is_ours(target):
+    if os.path.lexists(target) and not is_backup(target):
         raise Invalid(f"{target} is there and is no backup of a journal; choose another name")
 
 
-def _is_ours(path: Path) -> bool:
+def is_backup(path: Path) -> bool:
+    """Whether a file is a journal, by what its first bytes say."""
     try:
         with open(path, "rb") as file:
             return int.from_bytes(file.read(72)[68:], "big") == APPLICATION
@@ -128,7 +129,8 @@ def _verified(folder: Path, what: str) -> list[Head]:
         except JournalNewer:
             raise
         except JournalError as e:
-            flaw = Flaw(str(e))
+            # Of the copy that was taken nobody knows, and what to do there is no advice here.
+            flaw = Flaw(str(e).partition(";")[0].replace(str(folder / "journal.db"), "it"))
         if flaw:
             raise Invalid(f"{what} is no sound journal: {flaw.what}; nothing was changed")
         return copy.heads()

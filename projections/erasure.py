@@ -13,13 +13,16 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from journal import cache
+from journal.backup import is_backup
 from journal.errors import PassdownError
+from journal.exchange import HEADING
 from journal.handle import Handle
 from journal.workspace import FOLDER, Workspace
 from projections import atomic, chats, ledger, tables
 from projections.desk import Desk, FileState
 from projections.files import files_locked, update
 from projections.places import Folders, Unusable, read_file
+from projections.report import is_page
 from projections.settings import CHAT, layout
 
 #: What else there is in `.passdown` that may repeat a text.
@@ -138,13 +141,41 @@ def beyond(workspace: Workspace, handles: Sequence[Handle]) -> list[str]:
         "exports, reports, backups and copies of the workspace that were made before",
         "what agents and people read before, and what hosts keep of their conversations",
     ]
+    copies = sorted(_copies(workspace))
+    if copies:
+        found.append(f"reports, exports and backups in the workspace: {_listed(copies)}")
     if any((each / ".git").exists() for each in (workspace.root, *workspace.root.parents)):
         found.insert(1, "the history of version control, wherever these files were committed")
     named = sorted({path for handle in handles for path in _theirs(workspace, handle)})
     if named:
-        more = f" and {len(named) - _SHOWN} more" if len(named) > _SHOWN else ""
-        found.append(f"files that are not Passdown's: {', '.join(named[:_SHOWN])}{more}")
+        found.append(f"files that are not Passdown's: {_listed(named)}")
     return found
+
+
+def _listed(paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
+    return f"{', '.join(paths[:_SHOWN])}{more}"
+
+
+def _copies(workspace: Workspace) -> Iterator[str]:
+    """What people had Passdown write into the workspace, told by its first bytes alone."""
+    for folder, inside, names in os.walk(workspace.root):
+        inside[:] = [name for name in inside if name[0] != "." and name != "node_modules"]
+        for name in names:
+            path = Path(folder, name)
+            with suppress(OSError):
+                if path.is_file() and _is_copy(path):
+                    yield os.path.relpath(path, workspace.root)
+
+
+def _is_copy(path: Path) -> bool:
+    with open(path, "rb") as file:
+        start = file.read(_SIGHT)
+    return start.startswith(HEADING) or is_page(start) or is_backup(path)
+
+
+#: So many bytes tell what a file is.
+_SIGHT = 4096
 
 
 #: So many files are named in a sentence.

@@ -351,6 +351,19 @@ def test_a_text_in_an_id_stays_and_is_named(shop: Path) -> None:
     assert "part of the chain" in done.err
 
 
+def test_what_people_had_written_before_is_named(shop: Path) -> None:
+    """Reports, exports and backups in the workspace are theirs to remove; which, it says."""
+    version = plant(shop, *PLANTED["a finding"])
+    (shop / "kept").mkdir()
+    good(shop, "report", "-o", "page.html")
+    good(shop, "export", "-o", "kept/shop.jsonl")
+    good(shop, "backup", "kept/shop.db")
+    (shop / "mine.html").write_text("<!doctype html><p>mine</p>")
+    found = good(shop, "redact", str(version), "--reason", "x", "--json").json
+    sentence = "reports, exports and backups in the workspace: "
+    assert f"{sentence}kept/shop.db, kept/shop.jsonl, page.html" in found["beyond"]
+
+
 def test_a_dry_run_changes_nothing(shop: Path) -> None:
     """What would be redacted is said, and every file is as it was."""
     version = plant(shop, *PLANTED["a finding"])

@@ -430,3 +430,22 @@ def test_a_handle_goes_on_after_a_restore(shop: Path, tmp_path: Path) -> None:
         assert not web.state.findings
         web.open_finding("anew")
     assert flaws(shop) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (
+            b"<!doctype html>" * 400,
+            "no journal.html is no sound journal: it is not a SQLite database",
+        ),
+        (b"", "no journal.html is no sound journal: it is empty"),
+    ],
+)
+def test_what_is_no_backup_is_refused_in_a_sentence(shop: Path, content: bytes, why: str) -> None:
+    """It says of the file that was named what is wrong with it, and nothing of copies."""
+    (shop / "no journal.html").write_bytes(content)
+    before = contents(shop)
+    found = quick(shop, "restore", "no journal.html", "--force")
+    assert (found.code, found.err) == (3, f"passdown: {why}; nothing was changed\n")
+    assert contents(shop) == before

@@ -244,6 +244,10 @@ def test_a_damaged_journal_is_an_alarm(shop: Path) -> None:
     first = quick(shop, "watch", "--json").json["alarms"][0]
     assert first["kind"] == "journal"
     assert "version 2 of shop" in first["text"]
+    board_then = quick(shop, "watch", "--once").out
+    assert "version 2 of shop is damaged" in board_then
+    for unknown in ("version 0", "Next:", "Nobody is at work"):
+        assert unknown not in board_then
 
 
 def without_cache(folder: Path) -> None:
