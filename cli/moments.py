@@ -1,5 +1,6 @@
 """What `--at` means: a version, a time, the id of an event, or a seal; and the state at that."""
 
+import os
 import re
 from pathlib import Path
 
@@ -36,7 +37,7 @@ def version_at(handle: Handle, said: str, first: int = 1) -> int:
             raise
         if found := handle.version_of(said):
             return found
-        if Path(said).is_file():
+        if os.path.isfile(said):
             return sealed_version(Path(said), handle)
         raise Invalid(
             f"{said[:60]!r} is no moment of {handle.slug}; give a version, a time (ISO 8601, or 2h "

@@ -293,7 +293,8 @@ def test_of_long_lines_the_place_is_shown() -> None:
             ],
             "version 3 of shop: its hash does not match",
         ),
-        (["UPDATE records SET data = '{}' WHERE version = 5"], "version 5 of shop: its payload"),
+        (["UPDATE records SET data = x'7b7d' WHERE version = 5"], "version 5 of shop: its payload"),
+        (["UPDATE records SET data = '{}' WHERE version = 5"], "version 5 of shop: a field has a"),
         (["UPDATE records SET actor = 'eve' WHERE version = 2"], "version 2 of shop: its payload"),
     ],
 )

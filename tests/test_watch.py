@@ -64,11 +64,17 @@ class Terminal:
         """Press keys."""
         os.write(self.main, keys)
 
+    def sends(self, seconds: float) -> bool:
+        """Whether there is something to read from it by then."""
+        poll = select.poll()  # it takes any descriptor, and a whole run of tests has many open
+        poll.register(self.main, select.POLLIN)
+        return bool(poll.poll(seconds * 1000))
+
     def until(self, wanted: Callable[[str], bool], seconds: float = 20) -> str:
         """What is on the screen, once it is as wanted."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            if select.select([self.main], [], [], 0.1)[0]:
+            if self.sends(0.1):
                 self.sent += os.read(self.main, 65536).decode(errors="replace")
             shown = self.screen()
             if wanted(shown):
@@ -88,7 +94,7 @@ class Terminal:
         """The exit code, once the process is over."""
         while self.process.poll() is None:
             self.until(lambda shown: True, 1)
-        if select.select([self.main], [], [], 0.2)[0]:
+        if self.sends(0.2):
             self.sent += os.read(self.main, 65536).decode(errors="replace")
         return self.process.wait(20)
 
