@@ -104,9 +104,12 @@ class SqliteStore(forks.Forkable):
     def create(cls, folder: Path, clock: Callable[[], int] = now) -> "SqliteStore":
         """A new, empty journal; one that is there already is opened."""
         store = cls(folder, clock)
-        with store.locked():
-            if not os.path.lexists(store.path):
-                store._put_in_place(store._build(()))
+        try:
+            with store.locked():
+                if not os.path.lexists(store.path):
+                    store._put_in_place(store._build(()))
+        finally:
+            store.close()  # what it holds open is not held by the one that is returned
         return cls.open(folder, clock)
 
     def rebuild(self, chains: Iterable[Sequence[Record]], aside: Path) -> None:
