@@ -5,6 +5,7 @@ in ten years, in any language, so nothing here may change: a new layout is a new
 """
 
 from collections.abc import Callable
+from functools import lru_cache
 from struct import Struct as Layout
 from struct import error as StructError
 
@@ -36,8 +37,11 @@ class Draft(Struct, frozen=True):
     cause: str | None = None
 
 
-class Record(Struct, frozen=True):
-    """What was appended, as it stands in the store."""
+class Record(Struct, frozen=True, gc=False):
+    """What was appended, as it stands in the store.
+
+    It holds nothing that could hold it, so the collector need not look at the many there are.
+    """
 
     position: int
     project: str
@@ -75,22 +79,25 @@ def field(value: bytes | str | int | None) -> bytes:
     return _sized(value)
 
 
-#: The lengths that nearly every field has, ready made: they are half of what hashing costs.
-_LENGTHS = tuple(_LENGTH(n) for n in range(4096))
+#: The lengths that most fields have, ready made: they are half of what hashing costs.
+_LENGTHS = tuple(_LENGTH(n) for n in range(256))
+#: The same for texts of which few are many times in a journal: projects, types, actors, sessions.
+_RECURRING = 256
 
 
 def _sized(value: bytes) -> bytes:
     size = len(value)
-    return (_LENGTHS[size] if size < 4096 else _LENGTH(size)) + value
+    return (_LENGTHS[size] if size < 256 else _LENGTH(size)) + value
 
 
-def _text(value: str | None) -> bytes:
+@lru_cache(_RECURRING)
+def _recurring(value: str | None) -> bytes:
     return _ABSENT if value is None else _sized(value.encode())
 
 
 def commit(salt: bytes, data: bytes, actor: str | None, session: str | None) -> bytes:
     """The commitment: it binds payload, actor and session, and can outlive them."""
-    return sha256(b"".join((salt, _sized(data), _text(actor), _text(session)))).digest()
+    return sha256(b"".join((salt, _sized(data), _recurring(actor), _recurring(session)))).digest()
 
 
 def standing(record: Record) -> bytes:
@@ -114,10 +121,10 @@ def canonical(
         (
             FORMAT,
             _sized(previous),
-            _sized(project.encode()),
+            _recurring(project),
             _INTEGER_FIELD(8, version),
             _sized(id.encode()),
-            _sized(type.encode()),
+            _recurring(type),
             _INTEGER_FIELD(8, at),
             field(occurred),
             field(cause),
