@@ -33,6 +33,8 @@ from journal.schema import STATEMENTS, migrate
 from journal.store import Flaw, Head, Masked
 
 _CHUNK = 1000
+#: So much memory may hold pages while many records are added at once.
+_ROOM = 1 << 27
 #: What the name of a journal begins with while it is being made.
 NEW = "journal.db.new-"
 _COLUMNS = (
@@ -332,6 +334,8 @@ class SqliteStore(forks.Forkable):
         """
         count = 0
         with self._writing_to("add records") as connection:
+            # Pages that spill into the log in the middle of it are looked for there ever after.
+            connection.execute(f"PRAGMA cache_size = -{_ROOM >> 10}")
             position = connection.execute("SELECT max(position) FROM records").fetchone()[0] or 0
             for project, own in groupby(records, lambda record: record.project):
                 row = connection.execute(_HEAD, (project,)).fetchone()
